@@ -1,0 +1,114 @@
+//! Options that several commands share.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::error::Result;
+use crate::experiment::{Cell, CellRuns, Effort, Seed, execute};
+use crate::scenario::{Document, MemoryLimit, parse_bytes};
+
+/// How much to run, and with what.
+#[derive(Clone, Debug, Args)]
+pub struct EffortArgs {
+    /// Replications of each policy (each has its own seed); the document says how many by default.
+    #[arg(short = 'r', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub replications: Option<u32>,
+    /// Master seed, decimal or 0x hex; the same seed gives the same bytes.
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
+    /// Threads; one per core by default. The result does not depend on it.
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub threads: usize,
+    /// Refuse runs that would need more memory than this.
+    #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_bytes)]
+    pub max_memory: MemoryLimit,
+    /// No progress and no notes on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl EffortArgs {
+    /// The effort, with the document's defaults.
+    pub fn effort(&self, replications: u32, seed: Seed) -> Effort {
+        Effort {
+            seed: self.seed.unwrap_or(seed),
+            replications: self.replications.unwrap_or(replications),
+            threads: self.threads,
+            memory: self.max_memory,
+        }
+    }
+
+    /// Runs the cells with a progress bar, if anyone watches.
+    pub fn execute(&self, cells: Vec<Cell>, effort: Effort) -> Result<Vec<CellRuns>> {
+        let total = cells.len() as u64 * u64::from(effort.replications);
+        let bar = progress_bar(total, self.quiet);
+        let runs = execute(cells, effort, &|| bar.inc(1));
+        bar.finish_and_clear();
+        runs
+    }
+}
+
+/// A bar on standard error that appears when work takes longer than a moment; silent when
+/// standard error is not a terminal.
+fn progress_bar(total: u64, quiet: bool) -> ProgressBar {
+    if quiet || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(8));
+    let template = "{bar:30} {pos}/{len} runs, {eta} left";
+    bar.set_style(
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+    );
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// The scenario that a command works on.
+#[derive(Clone, Debug, Args)]
+pub struct ScenarioArgs {
+    /// Scenario file (TOML); - reads standard input.
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: PathBuf,
+    /// Sets a key, such as workload.clients=500 or client.layers.app.deadline=30s; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+impl ScenarioArgs {
+    /// Reads the document and applies the settings.
+    pub fn document(&self) -> Result<Document> {
+        Document::read(&self.scenario)?.with(&self.set)
+    }
+
+    /// What to call the scenario in output.
+    pub fn name(&self) -> String {
+        let stem = Path::new(&self.scenario).file_stem().unwrap_or_default().to_string_lossy();
+        if stem == "-" { "standard input".to_owned() } else { stem.into_owned() }
+    }
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct PrintArgs {
+    /// Print one JSON document.
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
+    pub json: bool,
+    /// Print summary.csv.
+    #[arg(long, conflicts_with = "markdown")]
+    pub csv: bool,
+    /// Print the table as Markdown.
+    #[arg(long)]
+    pub markdown: bool,
+}
+
+/// A note on standard error, unless quiet; failing to print it changes nothing.
+pub fn note(quiet: bool, sentence: &str) {
+    use std::io::Write;
+    if !quiet {
+        let _ = writeln!(anstream::stderr(), "{sentence}");
+    }
+}

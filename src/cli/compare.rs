@@ -1,0 +1,208 @@
+//! `retrylab compare`: the same requests, service times and failures under several policies.
+
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
+use super::{Answer, report};
+use crate::error::{Error, Result};
+use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, summaries, swap};
+use crate::output::{Style, Table, number, print, summary_csv};
+use crate::scenario::assumptions;
+use crate::stats::paired::{Paired, compare};
+use crate::stats::summary::Summary;
+
+/// Compare policies on the same requests, service times and failures (common random numbers).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab compare storm.toml --policies none,sdk,equal,full,decorrelated
+  retrylab compare storm.toml --policies full,preset:openai-python-3.57 --layer sdk
+  retrylab compare storm.toml --policies none,full -o results/storm
+
+Policies: none (exponential without jitter), sdk, equal, full, decorrelated, additive,
+no-backoff, no-retry, preset:NAME. A jitter keeps the base and cap of the layer it is put in;
+sdk is always the SDKs' own 0.5 s doubling to 8 s; preset:NAME replaces the whole layer.
+Differences are paired by seed against the first policy.")]
+pub struct Args {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Policies, separated by commas.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "none,sdk,equal,full,decorrelated"
+    )]
+    policies: Vec<String>,
+    /// The layer they are put in; the outermost by default.
+    #[arg(long, value_name = "NAME")]
+    layer: Option<String>,
+    #[command(flatten)]
+    effort: EffortArgs,
+    #[command(flatten)]
+    print: PrintArgs,
+    /// Results folder to write as well.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// The metrics of the table; JSON and CSV have all.
+const SHOWN: [&str; 12] = [
+    "succeeded",
+    "gave_up",
+    "attempts",
+    "amplification",
+    "peak_bin",
+    "peak_sliding",
+    "completion_mean_s",
+    "completion_p99_s",
+    "last_resolved_s",
+    "peak_in_flight",
+    "wasted_tokens",
+    "wasted_usd",
+];
+
+pub fn main(args: &Args) -> Result<Answer> {
+    let cells = cells(&args.scenario, &args.policies, args.layer.as_deref())?;
+    let measure = &cells[0].scenario.measure;
+    let effort = args.effort.effort(measure.replications, Seed::default());
+    let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
+    let folder = report::stage(args.output.as_deref())?;
+    let cells = args.effort.execute(cells, effort)?;
+    let written = folder.as_ref().map(|f| f.place().display().to_string());
+    if let Some(folder) = folder {
+        report::write_folder(folder, &args.scenario.name(), &title, &cells, &effort)?;
+    }
+    show(args, &title, &cells, &effort)?;
+    if let Some(written) = written {
+        note(args.effort.quiet, &format!("wrote {written}"));
+    }
+    Ok(Answer::Yes)
+}
+
+/// The scenario under each policy.
+pub fn cells(
+    scenario: &ScenarioArgs,
+    policies: &[String],
+    layer: Option<&str>,
+) -> Result<Vec<Cell>> {
+    let document = scenario.document()?;
+    let mut cells: Vec<Cell> = Vec::new();
+    for name in policies.iter().map(|name| name.trim()) {
+        if cells.iter().any(|cell| cell.policy == name) {
+            return Err(Error::Input(format!("--policies: \"{name}\" is there twice")));
+        }
+        let policy = NamedPolicy::parse(name)?;
+        cells.push(Cell::new(name, &swap(&document, &policy, layer)?)?);
+    }
+    Ok(cells)
+}
+
+/// Paired difference of one metric against the first policy, over seeds where both have a value.
+fn difference(metric: &str, cell: &CellRuns, baseline: &CellRuns) -> Option<Paired> {
+    let place = |c: &CellRuns| c.cell.metrics.iter().position(|m| m.name == metric);
+    let (here, there) = (place(cell)?, place(baseline)?);
+    let pairs = cell.runs.iter().zip(&baseline.runs);
+    let both = pairs.filter_map(|(a, b)| Some((a.values[here]?, b.values[there]?)));
+    let (left, right): (Vec<f64>, Vec<f64>) = both.unzip();
+    compare(&left, &right).ok()
+}
+
+fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result<()> {
+    if args.print.csv {
+        return print(&String::from_utf8_lossy(&summary_csv(cells)?));
+    }
+    if args.print.json {
+        let text = serde_json::to_string_pretty(&document(title, cells, effort));
+        return print(&text.map_err(|e| Error::Bug(e.to_string()))?);
+    }
+    let style = if args.print.markdown { Style::Markdown } else { Style::Text };
+    print(&text(title, cells, effort, style))
+}
+
+fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
+    let baseline = &cells[0];
+    let differences = |cell: &CellRuns| {
+        let entry = |m: &crate::metrics::Metric| {
+            let paired = difference(&m.name, cell, baseline)?;
+            let mut value = report::summary_json(m.unit, Some(&paired.difference));
+            if let Value::Object(value) = &mut value {
+                value.insert("variance_reduction".to_owned(), json!(paired.variance_reduction));
+            }
+            Some((m.name.clone(), value))
+        };
+        Value::Object(cell.cell.metrics.iter().filter_map(entry).collect::<Map<_, _>>())
+    };
+    let policy = |cell: &CellRuns| {
+        json!({
+            "policy": cell.cell.policy,
+            "metrics": report::metrics_json(cell),
+            "difference": differences(cell),
+            "assumptions": assumptions(&cell.cell.scenario),
+        })
+    };
+    json!({
+        "schema": "retrylab.compare/1",
+        "scenario": title,
+        "seed": effort.seed,
+        "replications": effort.replications,
+        "baseline": baseline.cell.policy,
+        "capacity_per_window": baseline.cell.scenario.capacity_per_window(),
+        "policies": cells.iter().map(policy).collect::<Vec<_>>(),
+    })
+}
+
+/// "158.4 ± 1.2": a mean and half the width of its 95 % interval.
+fn with_halfwidth(summary: &Summary) -> String {
+    match summary.ci95 {
+        Some((low, high)) if high > low => {
+            format!("{} ± {}", number(summary.mean), number((high - low) / 2.0))
+        }
+        _ => number(summary.mean),
+    }
+}
+
+fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> String {
+    let baseline = &cells[0];
+    let metrics: Vec<&str> =
+        SHOWN.iter().copied().filter(|m| cells.iter().any(|c| !c.values(m).is_empty())).collect();
+    let header = |first: &str| {
+        let policies = cells.iter().map(|c| c.cell.policy.clone());
+        std::iter::once(first.to_owned()).chain(policies).collect::<Vec<_>>()
+    };
+    let mut means = Table::new(header("mean ± half of the 95 % interval"), 1);
+    let mut paired =
+        Table::new(header(&format!("difference from {}, paired by seed", baseline.cell.policy)), 1);
+    for name in metrics {
+        let mean = |cell: &CellRuns| {
+            let found =
+                summaries(cell).into_iter().find(|s| s.metric.name == name).and_then(|s| s.summary);
+            found.map_or_else(|| "–".to_owned(), |s| with_halfwidth(&s))
+        };
+        means.row(std::iter::once(name.to_owned()).chain(cells.iter().map(mean)).collect());
+        let delta = |cell: &CellRuns| {
+            let found = difference(name, cell, baseline);
+            found.map_or_else(|| "–".to_owned(), |p| with_halfwidth(&p.difference))
+        };
+        paired.row(std::iter::once(name.to_owned()).chain(cells.iter().map(delta)).collect());
+    }
+    let scenario = &baseline.cell.scenario;
+    let capacity = scenario.capacity_per_window().map_or(String::new(), |capacity| {
+        format!("capacity: {} attempts per {}\n", number(capacity), scenario.measure.window)
+    });
+    let mut lines: Vec<String> = Vec::new();
+    for line in cells.iter().flat_map(|cell| assumptions(&cell.cell.scenario)) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
+    format!(
+        "{title}\n{}{}{capacity}{} replications from seed {}, the same requests, tokens and service times for every policy\nassumptions:\n{lines}",
+        means.show(style),
+        paired.show(style),
+        effort.replications,
+        effort.seed
+    )
+}

@@ -1,0 +1,109 @@
+//! The load figure of some cells.
+
+use crate::error::{Error, Result};
+use crate::experiment::{CellRuns, WindowRow, windows};
+use crate::output::number;
+use crate::output::plot::{LoadFigure, LoadPanel, LoadWindow, Picture, PlotError, load};
+use crate::scenario::Scenario;
+use crate::units::Span;
+
+/// A policy's name and its load per window.
+type Curve = (String, Vec<WindowRow>);
+
+/// The load per window of cells that were just run.
+pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> {
+    let curves: Vec<Curve> =
+        cells.iter().map(|cell| (cell.cell.policy.clone(), windows(cell))).collect();
+    let scenario = &cells[0].cell.scenario;
+    let replications = cells[0].runs.len();
+    let mut note = format!(
+        "{} clients · load per {} · {replications} replications from seed {seed}",
+        number(scenario.workload.clients.into()),
+        spaced(scenario.measure.window)
+    );
+    let (curves, cut) = without_tail(curves);
+    if cut {
+        note.push_str(" · the last 0.5 % of the slowest policy's attempts come later");
+    }
+    let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
+    draw(title, &note, scenario, &curves, &peaks)
+}
+
+/// The mean over replications of the fullest aligned window of retries.
+fn mean_peak(cell: &CellRuns) -> Option<f64> {
+    crate::stats::summary::summarise(&cell.values("peak_bin")).map(|s| s.mean)
+}
+
+fn draw(
+    title: &str,
+    note: &str,
+    scenario: &Scenario,
+    curves: &[Curve],
+    peaks: &[Option<f64>],
+) -> Result<Picture> {
+    let window = scenario.measure.window;
+    let panel = |((label, rows), peak): (&Curve, &Option<f64>)| LoadPanel {
+        label: label.clone(),
+        peak_note: peak.map_or(String::new(), |peak| {
+            format!("busiest {}: {} retries (mean over seeds)", spaced(window), number(peak))
+        }),
+        windows: rows.iter().map(window_of).collect(),
+    };
+    let figure = LoadFigure {
+        title: title.to_owned(),
+        note: note.to_owned(),
+        window_s: window.seconds(),
+        // A capacity of nothing has no line.
+        capacity_per_window: scenario.capacity_per_window().filter(|capacity| *capacity >= 0.01),
+        panels: curves.iter().zip(peaks).map(panel).collect(),
+    };
+    load::draw(&figure).map_err(|error| match error {
+        PlotError::NoPanels | PlotError::TooManyPanels { .. } => Error::Input(error.to_string()),
+        other => Error::Bug(other.to_string()),
+    })
+}
+
+fn window_of(row: &WindowRow) -> LoadWindow {
+    LoadWindow {
+        start_s: row.start_s,
+        first_attempts_mean: row.first_attempts_mean,
+        retries_mean: row.retries_mean,
+        retries_p05: row.retries_p05,
+        retries_p95: row.retries_p95,
+    }
+}
+
+/// "100 ms": a span with a space before its unit, as prose has it.
+fn spaced(span: Span) -> String {
+    let text = span.to_string();
+    let unit = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    format!("{} {}", &text[..unit], &text[unit..])
+}
+
+/// Share of a policy's attempts that is drawn at least.
+const DRAWN: f64 = 0.995;
+
+/// The curves up to the window by which every policy has sent nearly all of its attempts: a few
+/// stragglers would otherwise press the storm into a corner of the picture. True when windows
+/// were left out.
+fn without_tail(curves: Vec<Curve>) -> (Vec<Curve>, bool) {
+    let windows = curves.iter().map(|(_, rows)| nearly_all(rows)).max().unwrap_or(0);
+    let cut = curves.iter().any(|(_, rows)| rows.len() > windows);
+    let short = |(label, mut rows): Curve| {
+        rows.truncate(windows);
+        (label, rows)
+    };
+    (curves.into_iter().map(short).collect(), cut)
+}
+
+/// How many windows hold [`DRAWN`] of the attempts.
+fn nearly_all(rows: &[WindowRow]) -> usize {
+    let load = |row: &WindowRow| row.first_attempts_mean + row.retries_mean;
+    let total: f64 = rows.iter().map(load).sum();
+    let mut so_far = 0.0;
+    let enough = rows.iter().position(|row| {
+        so_far += load(row);
+        so_far >= DRAWN * total
+    });
+    enough.map_or(rows.len(), |index| index + 1)
+}

@@ -1,0 +1,42 @@
+//! `retrylab init`: a scenario with comments.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use super::Answer;
+use crate::error::{Error, Result};
+use crate::output::print;
+
+/// Write a commented scenario to start from.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab init > storm.toml
+  retrylab init storm.toml
+  retrylab init | retrylab run -")]
+pub struct Args {
+    /// File to write; it must not exist. Standard output by default.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// The scenario that `init` writes; tests run it.
+const TEMPLATE: &str = include_str!("init.toml");
+
+pub fn main(args: &Args) -> Result<Answer> {
+    let Some(path) = &args.file else {
+        print(TEMPLATE)?;
+        return Ok(Answer::Yes);
+    };
+    let file = std::fs::File::options().write(true).create_new(true).open(path);
+    let mut file = match file {
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(Error::Input(format!(
+                "{}: the file exists; choose another name",
+                path.display()
+            )));
+        }
+        other => other.map_err(Error::output(path))?,
+    };
+    file.write_all(TEMPLATE.as_bytes()).map_err(Error::output(path))?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,122 @@
+//! The command line: parse, call the library, print, exit code.
+
+mod check;
+mod common;
+mod compare;
+mod completions;
+mod figure;
+mod init;
+mod plot;
+mod presets;
+mod report;
+mod reproduce;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Error;
+
+/// Simulates retry storms of LLM API clients, to the byte the same for the same seed.
+#[derive(Debug, Parser)]
+#[command(name = "retrylab", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Examples:
+  retrylab reproduce thousand-clients         the published 1,000-client experiment
+  retrylab init > storm.toml                  a scenario of your own, with comments
+  retrylab run storm.toml                     peaks, completion, wasted tokens
+  retrylab compare storm.toml --policies none,sdk,full
+
+Exit codes: 0 ok, 1 a check said no, 2 bad input, 3 output failed, 70 a bug of ours.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Colours: auto, always or never; NO_COLOR is honoured.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Reproduce(reproduce::Args),
+    Run(run::Args),
+    Compare(compare::Args),
+    Plot(plot::Args),
+    Init(init::Args),
+    Check(check::Args),
+    Presets(presets::Args),
+    Completions(completions::Args),
+}
+
+/// Says whether a command's check held.
+enum Answer {
+    Yes,
+    No,
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    // A panic is a bug of ours: one sentence, no backtrace, exit 70.
+    std::panic::set_hook(Box::new(|_| {}));
+    match std::panic::catch_unwind(run_cli) {
+        Ok(code) => code,
+        Err(_) => {
+            complain(
+                "internal error; this is a bug of retrylab, please report the command and its input",
+            );
+            ExitCode::from(70)
+        }
+    }
+}
+
+fn run_cli() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are printed too; a reader that has gone is no error.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    match cli.color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+    match dispatch(cli.command) {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<Answer, Error> {
+    match command {
+        Command::Reproduce(args) => reproduce::main(&args),
+        Command::Run(args) => run::main(&args),
+        Command::Compare(args) => compare::main(&args),
+        Command::Plot(args) => plot::main(&args),
+        Command::Init(args) => init::main(&args),
+        Command::Check(args) => check::main(&args),
+        Command::Presets(args) => presets::main(&args),
+        Command::Completions(args) => completions::main(&args),
+    }
+}
+
+/// An error for people, on standard error; failing to print it changes nothing.
+fn complain(sentence: &str) {
+    use std::io::Write;
+    let style = anstyle::AnsiColor::Red.on_default().bold();
+    let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {sentence}");
+}

@@ -1,0 +1,73 @@
+//! `retrylab plot`: load per window over time, as SVG and PNG.
+
+use std::path::{Path, PathBuf};
+
+use super::common::{EffortArgs, ScenarioArgs, note};
+use super::{Answer, compare, figure};
+use crate::error::{Error, Result};
+use crate::experiment::Seed;
+use crate::output::plot::Picture;
+
+/// Draw the load over time of several policies (SVG and PNG).
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab plot storm.toml                                  load.svg and load.png
+  retrylab plot storm.toml --policies none,full -o storm    storm.svg and storm.png
+  retrylab plot storm.toml --set workload.clients=5000")]
+pub struct Args {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// Policies, separated by commas.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "none,sdk,equal,full,decorrelated"
+    )]
+    policies: Vec<String>,
+    /// The layer they are put in; the outermost by default.
+    #[arg(long, value_name = "NAME")]
+    layer: Option<String>,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Name of the pictures, with or without .svg or .png.
+    #[arg(short, long, value_name = "FILE", default_value = "load")]
+    output: PathBuf,
+}
+
+pub fn main(args: &Args) -> Result<Answer> {
+    let cells = compare::cells(&args.scenario, &args.policies, args.layer.as_deref())?;
+    let effort = args.effort.effort(cells[0].scenario.measure.replications, Seed::default());
+    let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
+    let cells = args.effort.execute(cells, effort)?;
+    let picture = figure::of_cells(&title, &cells, &effort.seed.to_string())?;
+    write(&args.output, &picture, args.effort.quiet)?;
+    Ok(Answer::Yes)
+}
+
+/// Writes both pictures, each under a temporary name first.
+fn write(output: &Path, picture: &Picture, quiet: bool) -> Result<()> {
+    let known = output.extension().is_some_and(|e| e == "svg" || e == "png");
+    let stem = if known { output.with_extension("") } else { output.to_owned() };
+    if stem.file_name().is_none() || output.is_dir() {
+        return Err(Error::Input(format!(
+            "-o {}: name a file, such as load.svg",
+            output.display()
+        )));
+    }
+    for (ending, bytes) in [("svg", picture.svg.as_bytes()), ("png", &picture.png[..])] {
+        let named = |ending: &str| {
+            let mut name = stem.clone().into_os_string();
+            name.push(format!(".{ending}"));
+            PathBuf::from(name)
+        };
+        let (path, part) = (named(ending), named(&format!("{ending}.part")));
+        let result = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, &path));
+        if result.is_err() {
+            let _ = std::fs::remove_file(&part);
+        }
+        result.map_err(Error::output(&path))?;
+        note(quiet, &format!("wrote {}", path.display()));
+    }
+    Ok(())
+}

@@ -1,0 +1,67 @@
+//! What run and compare print and write: documents, tables, folders.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::figure;
+use crate::error::Result;
+use crate::experiment::{CellRuns, Effort, summaries};
+use crate::output::{Folder, manifest, runs_csv, summary_csv, windows_csv};
+use crate::scenario::canonical;
+use crate::stats::summary::Summary;
+
+/// `{"unit":…,"mean":…,"sd":…,"ci95":[…],"min":…,"max":…}`; nulls where there is no value.
+pub fn summary_json(unit: &str, summary: Option<&Summary>) -> Value {
+    json!({
+        "unit": unit,
+        "mean": summary.map(|s| s.mean),
+        "sd": summary.and_then(|s| s.sd),
+        "ci95": summary.and_then(|s| s.ci95),
+        "min": summary.map(|s| s.min),
+        "max": summary.map(|s| s.max),
+    })
+}
+
+/// All metrics of a cell by name.
+pub fn metrics_json(cell: &CellRuns) -> Value {
+    let entry = |one: crate::experiment::MetricSummary<'_>| {
+        (one.metric.name.clone(), summary_json(one.metric.unit, one.summary.as_ref()))
+    };
+    Value::Object(summaries(cell).into_iter().map(entry).collect::<Map<_, _>>())
+}
+
+/// Writes the result files of some cells into a staged folder and swaps it in.
+pub fn write_folder(
+    folder: Folder,
+    name: &str,
+    title: &str,
+    cells: &[CellRuns],
+    effort: &Effort,
+) -> Result<()> {
+    let picture = figure::of_cells(title, cells, &effort.seed.to_string())?;
+    let (runs, summary, windows) = (runs_csv(cells)?, summary_csv(cells)?, windows_csv(cells)?);
+    let mut files: Vec<(&str, &[u8])> = vec![
+        ("runs.csv", &runs),
+        ("summary.csv", &summary),
+        ("windows.csv", &windows),
+        ("load.svg", picture.svg.as_bytes()),
+        ("load.png", &picture.png),
+    ];
+    // One cell is one scenario, and can be run again from the folder.
+    let scenario = canonical(&cells[0].cell.scenario)?;
+    if cells.len() == 1 {
+        files.push(("scenario.toml", scenario.as_bytes()));
+    }
+    let manifest = manifest(name, cells, effort, &files)?;
+    for (file, bytes) in &files {
+        folder.write(file, bytes)?;
+    }
+    folder.write("manifest.json", manifest.as_bytes())?;
+    folder.swap_in()
+}
+
+/// Starts the folder that `-o` names, if it does.
+pub fn stage(output: Option<&Path>) -> Result<Option<Folder>> {
+    output.map(Folder::stage).transpose()
+}

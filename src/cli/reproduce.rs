@@ -1,0 +1,190 @@
+//! `retrylab reproduce`: re-runs published experiments and says what came out.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::common::{EffortArgs, note};
+use super::{Answer, report};
+use crate::error::{Error, Result};
+use crate::experiment::{Effort, Experiment, Judged, Verdict, names, overall};
+use crate::output::{Folder, Style, Table, interval, number, print};
+
+/// Re-run published experiments: published value, ours with its interval, verdict.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab reproduce thousand-clients
+  retrylab reproduce thousand-clients --json -o /tmp/out
+  retrylab reproduce --all --markdown
+  retrylab reproduce ./experiments/published/my-experiment
+
+Writes runs.csv, summary.csv, windows.csv, load.svg, load.png and manifest.json into
+results/NAME, or into the folder that -o names.
+Exit code 0 when every claim is reproduced, 1 when one is not.")]
+pub struct Args {
+    /// Names of experiments, or paths of their folders (with a /).
+    #[arg(value_name = "NAME", required_unless_present_any = ["all", "list"])]
+    names: Vec<String>,
+    /// Every experiment with claims.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// List the experiments.
+    #[arg(long)]
+    list: bool,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Print one JSON document.
+    #[arg(long, conflicts_with = "markdown")]
+    json: bool,
+    /// Print the table as Markdown.
+    #[arg(long)]
+    markdown: bool,
+    /// Results folder; results/NAME by default. With several experiments, the folder above them.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// An experiment that has been run and judged.
+struct Outcome {
+    experiment: Experiment,
+    effort: Effort,
+    judged: Vec<Judged>,
+}
+
+pub fn main(args: &Args) -> Result<Answer> {
+    if args.list {
+        return list();
+    }
+    let wanted: Vec<String> = match args.all {
+        true => names().into_iter().map(|(name, _)| name.to_owned()).collect(),
+        false => args.names.clone(),
+    };
+    // Everything is read and checked before anything runs.
+    let experiments: Vec<Experiment> =
+        wanted.iter().map(|name| Experiment::find(name)).collect::<Result<_>>()?;
+    let outcomes: Vec<Outcome> = experiments
+        .into_iter()
+        .map(|experiment| reproduce(args, experiment))
+        .collect::<Result<_>>()?;
+    show(args, &outcomes)?;
+    let all_hold = outcomes.iter().all(|o| overall(&o.judged) == Verdict::Reproduced);
+    Ok(if all_hold { Answer::Yes } else { Answer::No })
+}
+
+fn list() -> Result<Answer> {
+    let mut table = Table::new(["experiment", "room", "question"], 3);
+    for (name, room) in names() {
+        let experiment = Experiment::find(name)?;
+        table.row(vec![name.to_owned(), room.to_owned(), experiment.question]);
+    }
+    print(&table.show(Style::Text))?;
+    Ok(Answer::Yes)
+}
+
+fn reproduce(args: &Args, experiment: Experiment) -> Result<Outcome> {
+    let effort = args.effort.effort(experiment.replications, experiment.seed);
+    let cells = experiment.cells()?;
+    let folder = Folder::stage(&place(args, &experiment.name))?;
+    let runs = args.effort.execute(cells, effort)?;
+    let judged = experiment.judge(&runs);
+    let written = folder.place().display().to_string();
+    report::write_folder(folder, &experiment.name, &experiment.title, &runs, &effort)?;
+    note(args.effort.quiet, &format!("wrote {written}"));
+    Ok(Outcome { experiment, effort, judged })
+}
+
+fn place(args: &Args, name: &str) -> PathBuf {
+    match &args.output {
+        Some(folder) if args.all || args.names.len() > 1 => folder.join(name),
+        Some(folder) => folder.clone(),
+        None => Path::new("results").join(name),
+    }
+}
+
+fn show(args: &Args, outcomes: &[Outcome]) -> Result<()> {
+    if args.json {
+        let documents: Vec<Value> = outcomes.iter().map(document).collect();
+        let whole = match (args.all || documents.len() != 1, documents.first()) {
+            (false, Some(one)) => one.clone(),
+            _ => json!({ "schema": "retrylab.reproduce-all/1", "experiments": documents }),
+        };
+        let text = serde_json::to_string_pretty(&whole).map_err(|e| Error::Bug(e.to_string()))?;
+        return print(&text);
+    }
+    let style = if args.markdown { Style::Markdown } else { Style::Text };
+    let texts: Vec<String> = outcomes.iter().map(|outcome| text(outcome, style)).collect();
+    print(&texts.join("\n"))
+}
+
+fn document(outcome: &Outcome) -> Value {
+    let claim = |judged: &Judged| {
+        let found = report::summary_json(judged.unit, judged.found.as_ref());
+        let mut claim = json!({
+            "id": judged.claim.id,
+            "policy": judged.claim.policy,
+            "metric": judged.claim.metric,
+            "published": judged.claim.published,
+            "reference": judged.claim.reference,
+            "basis": judged.claim.basis,
+            "source": judged.claim.source,
+        });
+        if let (Value::Object(claim), Value::Object(found)) = (&mut claim, found) {
+            claim.extend(found);
+            claim.insert("verdict".to_owned(), json!(judged.verdict));
+        }
+        claim
+    };
+    json!({
+        "schema": "retrylab.reproduce/1",
+        "experiment": outcome.experiment.name,
+        "seed": outcome.effort.seed,
+        "replications": outcome.effort.replications,
+        "claims": outcome.judged.iter().map(claim).collect::<Vec<_>>(),
+        "verdict": overall(&outcome.judged),
+    })
+}
+
+fn text(outcome: &Outcome, style: Style) -> String {
+    let mut table = Table::new(
+        [
+            "claim",
+            "basis",
+            "verdict",
+            "published",
+            "reference",
+            "ours: mean",
+            "95 % interval",
+            "min … max",
+            "unit",
+        ],
+        3,
+    );
+    for judged in &outcome.judged {
+        let optional = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number);
+        let found = judged.found.as_ref();
+        let basis = match judged.claim.basis {
+            crate::experiment::Basis::Published => "published",
+            crate::experiment::Basis::ClosedForm => "closed form",
+            crate::experiment::Basis::MonteCarlo => "Monte Carlo",
+        };
+        table.row(vec![
+            judged.claim.id.clone(),
+            basis.to_owned(),
+            judged.verdict.words().to_owned(),
+            optional(judged.claim.published),
+            optional(judged.claim.reference),
+            optional(found.map(|f| f.mean)),
+            interval(found.and_then(|f| f.ci95)),
+            interval(found.map(|f| (f.min, f.max))),
+            judged.unit.to_owned(),
+        ]);
+    }
+    let Effort { replications, seed, .. } = outcome.effort;
+    let heading = format!("{} – {}", outcome.experiment.name, outcome.experiment.title);
+    let verdict = overall(&outcome.judged).words();
+    let foot = format!("{replications} replications from seed {seed}: {verdict}\n");
+    match style {
+        Style::Text => format!("{heading}\n{}{foot}", table.show(style)),
+        Style::Markdown => format!("**{heading}**\n\n{}\n{foot}", table.show(style)),
+    }
+}

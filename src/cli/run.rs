@@ -1,0 +1,136 @@
+//! `retrylab run`: one scenario, R replications, a table.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
+use super::{Answer, report};
+use crate::error::{Error, Result};
+use crate::experiment::{Cell, CellRuns, Effort, Seed, summaries};
+use crate::output::{Style, Table, interval, number, print, summary_csv};
+use crate::scenario::{assumptions, digest};
+
+/// Run one scenario and report peaks, completion, outcomes, tokens and dollars.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab run storm.toml
+  retrylab run storm.toml --set workload.clients=5000 --replications 100 --seed 0x2a
+  retrylab run storm.toml --json | jq .metrics.peak_bin.mean
+  retrylab run storm.toml -o results/storm
+  retrylab init | retrylab run -")]
+pub struct Args {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    #[command(flatten)]
+    effort: EffortArgs,
+    #[command(flatten)]
+    print: PrintArgs,
+    /// Results folder to write as well.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Check everything and say what would be run.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+pub fn main(args: &Args) -> Result<Answer> {
+    let document = args.scenario.document()?;
+    let cell = Cell::new("as written", &document)?;
+    let effort = args.effort.effort(cell.scenario.measure.replications, Seed::default());
+    let title = cell.scenario.title.clone().unwrap_or_else(|| args.scenario.name());
+    if args.dry_run {
+        let text = format!(
+            "{title}: 1 scenario × {} replications from seed {}, {} clients, horizon {}\n",
+            effort.replications,
+            effort.seed,
+            cell.scenario.workload.clients,
+            cell.scenario.measure.horizon
+        );
+        effort.check(&cell)?;
+        print(&text)?;
+        return Ok(Answer::Yes);
+    }
+    let folder = report::stage(args.output.as_deref())?;
+    let cells = args.effort.execute(vec![cell], effort)?;
+    let written = folder.as_ref().map(|f| f.place().display().to_string());
+    if let Some(folder) = folder {
+        report::write_folder(folder, &args.scenario.name(), &title, &cells, &effort)?;
+    }
+    show(args, &title, &cells, &effort)?;
+    if let Some(written) = written {
+        note(args.effort.quiet, &format!("wrote {written}"));
+    }
+    Ok(Answer::Yes)
+}
+
+fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result<()> {
+    let cell = &cells[0];
+    let scenario = &cell.cell.scenario;
+    if args.print.csv {
+        return print(&String::from_utf8_lossy(&summary_csv(cells)?));
+    }
+    if args.print.json {
+        let document = json!({
+            "schema": "retrylab.run/1",
+            "scenario": title,
+            "scenario_digest": digest(scenario)?,
+            "seed": effort.seed,
+            "replications": effort.replications,
+            "window_s": scenario.measure.window.seconds(),
+            "capacity_per_window": scenario.capacity_per_window(),
+            "metrics": report::metrics_json(cell),
+            "assumptions": assumptions(scenario),
+        });
+        return print(
+            &serde_json::to_string_pretty(&document).map_err(|e| Error::Bug(e.to_string()))?,
+        );
+    }
+    let style = if args.print.markdown { Style::Markdown } else { Style::Text };
+    print(&text(title, cell, effort, style))
+}
+
+fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
+    let mut table =
+        Table::new(["metric", "mean", "95 % interval", "min … max", "unit", "meaning"], 1);
+    let quiet = |name: &str, mean: f64| mean == 0.0 && !ALWAYS.contains(&name);
+    for one in summaries(cell) {
+        let Some(summary) = one.summary else { continue };
+        // Rows of parts that a scenario does not use would all read 0.
+        if quiet(&one.metric.name, summary.max) {
+            continue;
+        }
+        table.row(vec![
+            one.metric.name.clone(),
+            number(summary.mean),
+            interval(summary.ci95),
+            interval(Some((summary.min, summary.max))),
+            one.metric.unit.to_owned(),
+            one.metric.meaning.to_owned(),
+        ]);
+    }
+    let scenario = &cell.cell.scenario;
+    let capacity = scenario.capacity_per_window().map_or(String::new(), |capacity| {
+        format!("capacity: {} attempts per {}\n", number(capacity), scenario.measure.window)
+    });
+    let lines: String = assumptions(scenario).iter().map(|line| format!("  - {line}\n")).collect();
+    format!(
+        "{title}\n{}{capacity}{} replications from seed {}; metrics that are 0 everywhere are left out\nassumptions:\n{lines}",
+        table.show(style),
+        effort.replications,
+        effort.seed
+    )
+}
+
+/// Metrics that are shown even when they are 0.
+const ALWAYS: [&str; 9] = [
+    "requests",
+    "attempts",
+    "retries",
+    "succeeded",
+    "gave_up",
+    "peak_bin",
+    "peak_sliding",
+    "wasted_tokens",
+    "wasted_usd",
+];

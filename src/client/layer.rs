@@ -1,0 +1,118 @@
+//! A layer: one place in the client that retries.
+//!
+//! Layers nest: an SDK inside an application inside a gateway inside a job queue. A failure that
+//! a layer does not retry becomes the failure of one attempt of the layer around it.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Backoff, Budget, RetryAfter, RetryOn, SemaphoreSpec};
+use crate::units::Span;
+
+/// The complete policy of one layer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layer {
+    /// Its name in `--set client.layers.NAME.…`, tables and CSV.
+    pub name: String,
+    /// The preset that gives every key not written here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Attempts of a call, the first one included; 1 means no retry.
+    #[serde(default = "one")]
+    pub max_attempts: u32,
+    /// Wait before a retry.
+    #[serde(default = "no_backoff")]
+    pub backoff: Backoff,
+    /// What is retried.
+    #[serde(default)]
+    pub retry_on: RetryOn,
+    /// What is made of Retry-After.
+    #[serde(default)]
+    pub retry_after: RetryAfter,
+    /// Limit of one attempt of this layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<Span>,
+    /// Whether a reply at the very instant of the timeout is in time.
+    #[serde(default)]
+    pub reply_at_timeout: ReplyAtTimeout,
+    /// Limit of a call over all its attempts; checked before sleeping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+    /// Retry budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// Limit of calls under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub semaphore: Option<SemaphoreSpec>,
+}
+
+/// Whether a reply at the very instant of the timeout is in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyAtTimeout {
+    /// It is delivered.
+    #[default]
+    InTime,
+    /// It is late.
+    Late,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn no_backoff() -> Backoff {
+    Backoff::NoBackoff
+}
+
+impl Layer {
+    /// Most attempts of one call that are accepted.
+    pub const MAX_ATTEMPTS: u32 = 1_000_000;
+
+    /// A layer that sends once and never retries.
+    pub fn single_attempt() -> Layer {
+        Layer {
+            name: "client".to_owned(),
+            preset: None,
+            max_attempts: 1,
+            backoff: Backoff::NoBackoff,
+            retry_on: RetryOn::default(),
+            retry_after: RetryAfter::Ignore,
+            timeout: None,
+            reply_at_timeout: ReplyAtTimeout::default(),
+            deadline: None,
+            budget: None,
+            semaphore: None,
+        }
+    }
+
+    /// What is wrong with the parameters: the path below the layer and a sentence.
+    pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
+        let at = |key, text: String| Some((vec![key], text));
+        if !(1..=Layer::MAX_ATTEMPTS).contains(&self.max_attempts) {
+            let text = format!(
+                "max_attempts = {} is out of range; write 1 (no retry) to {}",
+                self.max_attempts,
+                Layer::MAX_ATTEMPTS
+            );
+            return at("max_attempts", text);
+        }
+        for (key, span) in [("timeout", self.timeout), ("deadline", self.deadline)] {
+            if span == Some(Span::ZERO) {
+                return at(
+                    key,
+                    format!("a {key} of 0s leaves no time at all; write more, or leave it out"),
+                );
+            }
+        }
+        if self.semaphore.is_some_and(|s| s.permits == 0) {
+            let text = "a semaphore with 0 permits never lets a call through; write 1 or more";
+            return Some((vec!["semaphore", "permits"], text.to_owned()));
+        }
+        if let Some((key, text)) = self.backoff.problem() {
+            return Some((vec!["backoff", "", key], text));
+        }
+        let (key, text) = self.budget.as_ref()?.problem()?;
+        Some((vec!["budget", "", key], text))
+    }
+}

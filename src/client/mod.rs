@@ -1,0 +1,32 @@
+//! What a client does about a failure: pure state machines.
+//!
+//! Every part takes what it needs as arguments (a failure, an attempt number, a stream) and
+//! returns a decision. Nothing here schedules an event or reads a clock.
+
+mod backoff;
+mod budget;
+mod classify;
+mod layer;
+mod retry_after;
+mod semaphore;
+
+pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
+pub use budget::{Budget, Ratio, TokenBucket, Vault};
+pub use classify::RetryOn;
+pub use layer::{Layer, ReplyAtTimeout};
+pub use retry_after::{Beyond, Exact, RetryAfter, Told};
+pub use semaphore::{Semaphore, SemaphoreSpec};
+
+use serde::{Deserialize, Serialize};
+
+/// Who shares a semaphore or a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Each client has its own.
+    Client,
+    /// All clients of a group share one.
+    Group,
+    /// All clients share one.
+    Fleet,
+}

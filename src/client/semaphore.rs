@@ -1,0 +1,80 @@
+//! Semaphores: how many calls may be under way at once.
+
+use std::collections::VecDeque;
+
+use serde::{Deserialize, Serialize};
+
+use super::Scope;
+
+/// A semaphore as a scenario states it.
+///
+/// A permit is held during the call into the inner layer and given back during the layer's own
+/// backoff.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SemaphoreSpec {
+    /// Calls that may be under way at once, at least 1.
+    pub permits: u32,
+    /// Who shares it.
+    pub scope: Scope,
+}
+
+/// The state of one semaphore. A waiter is a request and its step when it began to wait.
+#[derive(Clone, Debug)]
+pub struct Semaphore {
+    free: u32,
+    waiters: VecDeque<(u32, u32)>,
+}
+
+impl Semaphore {
+    /// A semaphore with all its permits.
+    pub fn new(permits: u32) -> Semaphore {
+        Semaphore { free: permits, waiters: VecDeque::new() }
+    }
+
+    /// Takes a permit; false when none is free.
+    #[inline]
+    pub fn try_acquire(&mut self) -> bool {
+        if self.free == 0 {
+            return false;
+        }
+        self.free -= 1;
+        true
+    }
+
+    /// Puts a request at the end of the line.
+    pub fn wait(&mut self, request: u32, step: u32) {
+        self.waiters.push_back((request, step));
+    }
+
+    /// Gives a permit back. Returns the first waiter that still waits, who now holds it;
+    /// `still_waits` tells whether the request has not changed its state since.
+    #[inline]
+    pub fn release(&mut self, still_waits: impl Fn(u32, u32) -> bool) -> Option<u32> {
+        while let Some((request, step)) = self.waiters.pop_front() {
+            if still_waits(request, step) {
+                return Some(request);
+            }
+        }
+        self.free += 1;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permits_go_to_waiters_in_order_and_pass_over_those_who_left() {
+        let mut semaphore = Semaphore::new(1);
+        assert!(semaphore.try_acquire());
+        assert!(!semaphore.try_acquire());
+        [7, 8, 9].into_iter().for_each(|request| semaphore.wait(request, 0));
+        let left_7 = |request, _| request != 7;
+        assert_eq!(semaphore.release(left_7), Some(8));
+        assert_eq!(semaphore.release(left_7), Some(9));
+        assert_eq!(semaphore.release(left_7), None);
+        assert!(semaphore.try_acquire());
+    }
+}

@@ -1,0 +1,357 @@
+//! Distributions for scenario files, sampled portably.
+//!
+//! A quantity is written as a plain value or as one table that names the law:
+//! `"40ms"`, `{ exponential = { mean = "40ms" } }`, `{ uniform = { low = "0s", high = "1s" } }`,
+//! `{ lognormal = { median = 129, p90 = 424 } }`. `Q` is [`Span`] for times and [`Count`] for
+//! tokens. Samples are taken by inversion or Box-Muller on [`crate::math`], so they are the
+//! same bits on every platform; `rand_distr` is the oracle in the tests.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::{F64Deserializer, I64Deserializer, MapAccessDeserializer, StrDeserializer};
+use serde::de::{self, DeserializeOwned, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::math;
+use crate::rng::Stream;
+use crate::units::{Span, round_nanos};
+
+/// The 90 % point of the standard normal distribution.
+const NORMAL_P90: f64 = 1.281_551_565_544_600_4;
+
+/// A number of tokens: finite and not negative.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Count(f64);
+
+impl Count {
+    /// No tokens.
+    pub const ZERO: Count = Count(0.0);
+
+    /// The largest number of tokens of one request that is accepted.
+    pub const MAX: f64 = 1e9;
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        let number = f64::deserialize(deserializer)?;
+        if !(0.0..=Count::MAX).contains(&number) {
+            let text = format!("the number of tokens {number} is out of range; write 0 to 1e9");
+            return Err(de::Error::custom(text));
+        }
+        Ok(Count(number))
+    }
+}
+
+/// A value that a distribution can be over: its size as a real number.
+pub trait Quantity: Copy {
+    /// The value in its base unit: nanoseconds or tokens.
+    fn size(self) -> f64;
+}
+
+impl Quantity for Span {
+    fn size(self) -> f64 {
+        self.nanos() as f64
+    }
+}
+
+impl Quantity for Count {
+    fn size(self) -> f64 {
+        self.0
+    }
+}
+
+/// The exponential law with `mean`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exponential<Q> {
+    /// Its mean.
+    pub mean: Q,
+}
+
+/// The uniform law on [`low`, `high`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Uniform<Q> {
+    /// Least value.
+    pub low: Q,
+    /// End of the range.
+    pub high: Q,
+}
+
+/// The lognormal law, given by two quantiles that a trace shows directly.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lognormal<Q> {
+    /// The 50 % point.
+    pub median: Q,
+    /// The 90 % point.
+    pub p90: Q,
+}
+
+/// The laws that are written as a table with one key.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Named<Q> {
+    Exponential(Exponential<Q>),
+    Uniform(Uniform<Q>),
+    Lognormal(Lognormal<Q>),
+}
+
+/// A distribution as a scenario states it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Distribution<Q> {
+    /// Always the same value.
+    Constant(Q),
+    /// `exponential = { mean = … }`
+    Exponential(Exponential<Q>),
+    /// `uniform = { low = …, high = … }`
+    Uniform(Uniform<Q>),
+    /// `lognormal = { median = …, p90 = … }`
+    Lognormal(Lognormal<Q>),
+}
+
+impl<Q: Quantity> Distribution<Q> {
+    /// What is wrong with the parameters, if anything.
+    pub fn problem(&self) -> Option<String> {
+        match self {
+            Distribution::Uniform(u) if u.high.size() < u.low.size() => {
+                Some("uniform: high is below low; swap them".to_owned())
+            }
+            Distribution::Lognormal(l) if l.median.size() <= 0.0 => {
+                Some("lognormal: the median must be above 0".to_owned())
+            }
+            Distribution::Lognormal(l) if l.p90.size() < l.median.size() => {
+                Some("lognormal: p90 is below the median".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// The mean in the base unit.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Distribution::Constant(value) => value.size(),
+            Distribution::Exponential(e) => e.mean.size(),
+            Distribution::Uniform(u) => (u.low.size() + u.high.size()) / 2.0,
+            Distribution::Lognormal(l) => {
+                let sigma = lognormal_sigma(l);
+                l.median.size() * math::exp(sigma * sigma / 2.0)
+            }
+        }
+    }
+
+    /// The distribution made ready for sampling.
+    pub fn sampler(&self) -> Sampler {
+        match self {
+            Distribution::Constant(value) => Sampler::Constant(round_nanos(value.size())),
+            Distribution::Exponential(e) => Sampler::Exponential { mean: e.mean.size() },
+            Distribution::Uniform(u) => {
+                let low = round_nanos(u.low.size());
+                Sampler::Uniform { low, width: round_nanos(u.high.size()) - low }
+            }
+            Distribution::Lognormal(l) => {
+                Sampler::Lognormal { median: l.median.size(), sigma: lognormal_sigma(l) }
+            }
+        }
+    }
+}
+
+fn lognormal_sigma<Q: Quantity>(law: &Lognormal<Q>) -> f64 {
+    math::ln(law.p90.size() / law.median.size()) / NORMAL_P90
+}
+
+/// A distribution ready for sampling; samples are whole nanoseconds or whole tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sampler {
+    /// Always this value.
+    Constant(u64),
+    /// -mean · ln(1 - U).
+    Exponential {
+        /// Mean.
+        mean: f64,
+    },
+    /// low + floor(U · width).
+    Uniform {
+        /// Least value.
+        low: u64,
+        /// Width of the range.
+        width: u64,
+    },
+    /// median · exp(sigma · Z), Z by Box and Muller (1958).
+    Lognormal {
+        /// Median.
+        median: f64,
+        /// Standard deviation of the logarithm.
+        sigma: f64,
+    },
+}
+
+impl Sampler {
+    /// One sample; the same stream gives the same sample.
+    #[inline]
+    pub fn sample(&self, mut stream: Stream) -> u64 {
+        match *self {
+            Sampler::Constant(value) => value,
+            Sampler::Exponential { mean } => round_nanos(-mean * math::ln(1.0 - stream.unit())),
+            Sampler::Uniform { low, width } => low + stream.below(width),
+            Sampler::Lognormal { median, sigma } => {
+                round_nanos(median * math::exp(sigma * standard_normal(&mut stream)))
+            }
+        }
+    }
+}
+
+fn standard_normal(stream: &mut Stream) -> f64 {
+    // 1 - U lies in (0, 1], so the logarithm is finite.
+    let radius = (-2.0 * math::ln(1.0 - stream.unit())).sqrt();
+    radius * math::cos(std::f64::consts::TAU * stream.unit())
+}
+
+impl<Q: Serialize + Copy> Serialize for Distribution<Q> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Distribution::Constant(value) => value.serialize(serializer),
+            Distribution::Exponential(law) => Named::Exponential(law).serialize(serializer),
+            Distribution::Uniform(law) => Named::Uniform(law).serialize(serializer),
+            Distribution::Lognormal(law) => Named::Lognormal(law).serialize(serializer),
+        }
+    }
+}
+
+impl<Q> From<Named<Q>> for Distribution<Q> {
+    fn from(named: Named<Q>) -> Distribution<Q> {
+        match named {
+            Named::Exponential(law) => Distribution::Exponential(law),
+            Named::Uniform(law) => Distribution::Uniform(law),
+            Named::Lognormal(law) => Distribution::Lognormal(law),
+        }
+    }
+}
+
+impl<'de, Q: DeserializeOwned + Quantity> Deserialize<'de> for Distribution<Q> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let distribution = deserializer.deserialize_any(ValueOrLaw(PhantomData))?;
+        match distribution.problem() {
+            Some(problem) => Err(de::Error::custom(problem)),
+            None => Ok(distribution),
+        }
+    }
+}
+
+/// Accepts a plain value or a table with the name of a law.
+struct ValueOrLaw<Q>(PhantomData<Q>);
+
+impl<'de, Q: DeserializeOwned + Quantity> Visitor<'de> for ValueOrLaw<Q> {
+    type Value = Distribution<Q>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value, or one of exponential, uniform, lognormal as a table")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        let inner: StrDeserializer<'_, E> = text.into_deserializer();
+        Q::deserialize(inner).map(Distribution::Constant)
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        let inner: I64Deserializer<E> = number.into_deserializer();
+        Q::deserialize(inner).map(Distribution::Constant)
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+        let inner: F64Deserializer<E> = number.into_deserializer();
+        Q::deserialize(inner).map(Distribution::Constant)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        Named::deserialize(MapAccessDeserializer::new(map)).map(Distribution::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rng::{Purpose, Streams};
+
+    const DRAWS: u32 = 200_000;
+
+    fn own(sampler: Sampler) -> Vec<f64> {
+        let streams = Streams::new(11, 0);
+        let draw = |i| sampler.sample(streams.stream(Purpose::Service, i, 1)) as f64;
+        let mut values: Vec<f64> = (0..DRAWS).map(draw).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    fn oracle(law: impl rand_distr::Distribution<f64>) -> Vec<f64> {
+        let mut rng = Streams::new(12, 0).stream(Purpose::Service, 0, 0);
+        let mut values: Vec<f64> = (0..DRAWS).map(|_| law.sample(&mut rng)).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    /// Two-sample Kolmogorov-Smirnov distance.
+    fn distance(a: &[f64], b: &[f64]) -> f64 {
+        let (mut i, mut j, mut worst) = (0, 0, 0.0f64);
+        while i < a.len() && j < b.len() {
+            if a[i] <= b[j] {
+                i += 1;
+            } else {
+                j += 1;
+            }
+            worst = worst.max((i as f64 / a.len() as f64 - j as f64 / b.len() as f64).abs());
+        }
+        worst
+    }
+
+    /// The 0.1 % critical value for two samples of 200,000: 1.95 · sqrt(2 / n).
+    const CRITICAL: f64 = 0.006_17;
+
+    #[test]
+    fn samples_follow_the_oracle() {
+        let mean = Span::from_nanos(40_000_000);
+        let exponential = Distribution::Exponential(Exponential { mean }).sampler();
+        let reference = oracle(rand_distr::Exp::new(1.0 / 40e6).unwrap());
+        assert!(distance(&own(exponential), &reference) < CRITICAL);
+
+        let (low, high) = (Span::from_nanos(1_000), Span::from_nanos(5_000_000));
+        let uniform = Distribution::Uniform(Uniform { low, high }).sampler();
+        let reference = oracle(rand_distr::Uniform::new(1e3, 5e6).unwrap());
+        assert!(distance(&own(uniform), &reference) < CRITICAL);
+
+        let law = Lognormal { median: Span::from_nanos(129_000), p90: Span::from_nanos(424_000) };
+        let sigma = (424.0f64 / 129.0).ln() / NORMAL_P90;
+        let reference = oracle(rand_distr::LogNormal::new(129e3f64.ln(), sigma).unwrap());
+        assert!(distance(&own(Distribution::Lognormal(law).sampler()), &reference) < CRITICAL);
+
+        // The test has power: a mean 2 % off is seen.
+        let off = oracle(rand_distr::Exp::new(1.02 / 40e6).unwrap());
+        assert!(distance(&own(exponential), &off) > CRITICAL);
+    }
+
+    #[test]
+    fn means_are_those_of_the_samples() {
+        let law = Lognormal { median: Count(129.0), p90: Count(424.0) };
+        let distribution = Distribution::Lognormal(law);
+        let values = own(distribution.sampler());
+        let mean = values.iter().sum::<f64>() / f64::from(DRAWS);
+        assert!((mean / distribution.mean() - 1.0).abs() < 0.01, "{mean} {}", distribution.mean());
+    }
+
+    /// Frozen values: a change here changes every trajectory and belongs in the CHANGELOG.
+    #[test]
+    fn first_samples_are_frozen() {
+        let streams = Streams::new(42, 0);
+        let at = |i| streams.stream(Purpose::Service, i, 1);
+        let mean = Span::from_seconds(1);
+        let exponential = Distribution::Exponential(Exponential { mean }).sampler();
+        let law = Lognormal { median: Span::from_seconds(1), p90: Span::from_seconds(3) };
+        let lognormal = Distribution::Lognormal(law).sampler();
+        let drawn: Vec<u64> =
+            (0..3).flat_map(|i| [exponential.sample(at(i)), lognormal.sample(at(i))]).collect();
+        assert_eq!(drawn, FROZEN);
+    }
+
+    const FROZEN: [u64; 6] = [1472209066, 645165893, 543212246, 1849226536, 3670389778, 5535668752];
+}

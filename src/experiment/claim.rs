@@ -1,0 +1,222 @@
+//! Claims and verdicts.
+//!
+//! A claim sets one metric of one policy against what it should be. With R replications, mean m
+//! and standard deviation s over seeds:
+//!
+//! * a **reference** (a closed form, or an independent Monte Carlo with its own standard error e)
+//!   holds when it lies within t·sqrt(s²/R + e²) of m, t being the two-sided 0.01 % point of
+//!   Student's distribution: fifteen such claims are all judged right for 99.85 % of seeds;
+//! * a **published** figure is one draw, and holds when it lies in the 95 % prediction interval
+//!   m ± t·s·sqrt(1 + 1/R), widened by the rounding with which it was printed.
+//!
+//! Below five replications a claim is inconclusive, unless an exact value is met exactly.
+
+use serde::{Deserialize, Serialize};
+
+use crate::stats::student::{prediction_interval, t_quantile};
+use crate::stats::summary::Summary;
+
+/// What a claim rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// A published figure alone.
+    Published,
+    /// A formula.
+    ClosedForm,
+    /// An independent simulation.
+    MonteCarlo,
+}
+
+/// One claim, as an experiment file states it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// Its name, unique in the experiment.
+    pub id: String,
+    /// The policy it is about.
+    pub policy: String,
+    /// The metric it is about.
+    pub metric: String,
+    /// The published figure.
+    pub published: Option<f64>,
+    /// Half the last printed digit of the published figure.
+    #[serde(default)]
+    pub rounding: f64,
+    /// What theory or an independent simulation gives.
+    pub reference: Option<f64>,
+    /// Standard error of the reference; 0 for a closed form.
+    #[serde(default)]
+    pub reference_se: f64,
+    /// What the reference rests on.
+    pub basis: Basis,
+    /// Where the reference is from.
+    pub source: String,
+}
+
+/// What became of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It holds.
+    Reproduced,
+    /// It does not.
+    NotReproduced,
+    /// Too few replications to tell.
+    Inconclusive,
+}
+
+impl Verdict {
+    /// The verdict in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Reproduced => "reproduced",
+            Verdict::NotReproduced => "not reproduced",
+            Verdict::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// A claim with what was found and the verdict.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The claim.
+    pub claim: Claim,
+    /// Unit of the metric.
+    pub unit: &'static str,
+    /// What was found; None when no run has a value.
+    pub found: Option<Summary>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// Fewest replications from which a spread is taken seriously.
+const ENOUGH: usize = 5;
+
+/// Two-sided risk of calling a true reference not reproduced.
+const RISK: f64 = 1e-4;
+
+/// The verdict on `claim`, given what was found.
+pub fn judge(claim: &Claim, found: Option<&Summary>) -> Verdict {
+    let Some(found) = found else { return Verdict::NotReproduced };
+    let reference = claim.reference.map(|reference| {
+        if equal(found.mean, reference) {
+            return Verdict::Reproduced;
+        }
+        margin(claim, found)
+            .map_or(Verdict::Inconclusive, |margin| holds((found.mean - reference).abs() <= margin))
+    });
+    let published = claim.published.map(|published| match interval(found) {
+        None if exactly_met(claim, found, reference) => {
+            holds((found.mean - published).abs() <= claim.rounding + tiny(published))
+        }
+        None => Verdict::Inconclusive,
+        Some((low, high)) => {
+            let slack = claim.rounding + tiny(published);
+            holds(low - slack <= published && published <= high + slack)
+        }
+    });
+    [reference, published].into_iter().flatten().fold(Verdict::Reproduced, worse)
+}
+
+/// With too few replications for a spread, a published figure is still judged where the
+/// reference is a formula that was met to the digit.
+fn exactly_met(claim: &Claim, found: &Summary, reference: Option<Verdict>) -> bool {
+    claim.basis == Basis::ClosedForm
+        && reference == Some(Verdict::Reproduced)
+        && found.min == found.max
+}
+
+fn holds(yes: bool) -> Verdict {
+    if yes { Verdict::Reproduced } else { Verdict::NotReproduced }
+}
+
+fn tiny(value: f64) -> f64 {
+    1e-9 * value.abs().max(1.0)
+}
+
+fn equal(a: f64, b: f64) -> bool {
+    (a - b).abs() <= tiny(b)
+}
+
+fn margin(claim: &Claim, found: &Summary) -> Option<f64> {
+    let sd = found.sd.filter(|_| found.n >= ENOUGH)?;
+    let n = found.n as f64;
+    let t = t_quantile(1.0 - RISK / 2.0, n - 1.0)?;
+    Some(t * (sd * sd / n + claim.reference_se * claim.reference_se).sqrt())
+}
+
+fn interval(found: &Summary) -> Option<(f64, f64)> {
+    let sd = found.sd.filter(|_| found.n >= ENOUGH)?;
+    prediction_interval(found.mean, sd, found.n, 0.95)
+}
+
+fn worse(a: Verdict, b: Verdict) -> Verdict {
+    match (a, b) {
+        (Verdict::NotReproduced, _) | (_, Verdict::NotReproduced) => Verdict::NotReproduced,
+        (Verdict::Inconclusive, _) | (_, Verdict::Inconclusive) => Verdict::Inconclusive,
+        _ => Verdict::Reproduced,
+    }
+}
+
+/// The verdict on all claims together: the worst of them.
+pub fn overall(judged: &[Judged]) -> Verdict {
+    judged.iter().map(|j| j.verdict).fold(Verdict::Reproduced, worse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::summary::summarise;
+
+    fn claim(published: Option<f64>, reference: Option<f64>) -> Claim {
+        Claim {
+            id: "x".to_owned(),
+            policy: "p".to_owned(),
+            metric: "m".to_owned(),
+            published,
+            rounding: 0.0,
+            reference,
+            reference_se: 0.0,
+            basis: Basis::ClosedForm,
+            source: "test".to_owned(),
+        }
+    }
+
+    fn verdict(values: &[f64], published: Option<f64>, reference: Option<f64>) -> Verdict {
+        judge(&claim(published, reference), summarise(values).as_ref())
+    }
+
+    const AROUND_100: [f64; 8] = [97.0, 99.0, 98.0, 101.0, 103.0, 100.0, 102.0, 100.0];
+
+    #[test]
+    fn a_reference_is_judged_by_the_standard_error_and_a_published_draw_by_the_spread() {
+        assert_eq!(verdict(&AROUND_100, None, Some(100.0)), Verdict::Reproduced);
+        assert_eq!(verdict(&AROUND_100, None, Some(106.0)), Verdict::NotReproduced);
+        assert_eq!(verdict(&AROUND_100, Some(104.0), None), Verdict::Reproduced);
+        assert_eq!(verdict(&AROUND_100, Some(106.0), None), Verdict::NotReproduced);
+        assert_eq!(verdict(&AROUND_100, Some(100.0), Some(106.0)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn an_exact_value_is_met_exactly_or_not_at_all() {
+        assert_eq!(verdict(&[1_000.0; 10], Some(1_000.0), Some(1_000.0)), Verdict::Reproduced);
+        assert_eq!(verdict(&[999.0; 10], None, Some(1_000.0)), Verdict::NotReproduced);
+        assert_eq!(verdict(&[15.0], Some(15.0), Some(15.0)), Verdict::Reproduced);
+    }
+
+    #[test]
+    fn few_replications_are_inconclusive() {
+        assert_eq!(verdict(&[97.0], None, Some(100.0)), Verdict::Inconclusive);
+        assert_eq!(verdict(&AROUND_100[..4], Some(100.0), None), Verdict::Inconclusive);
+        assert_eq!(verdict(&[], None, Some(1.0)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn rounding_widens_the_published_figure() {
+        let rounded = Claim { rounding: 0.005, ..claim(Some(14.18), Some(14.1804)) };
+        assert_eq!(judge(&rounded, summarise(&[14.1804; 5]).as_ref()), Verdict::Reproduced);
+        let exact = Claim { rounding: 0.0, ..rounded };
+        assert_eq!(judge(&exact, summarise(&[14.1804; 5]).as_ref()), Verdict::NotReproduced);
+    }
+}

@@ -1,0 +1,192 @@
+//! Experiment files: one folder each under `experiments/`, embedded in the binary.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::Table;
+
+use super::claim::{Claim, Judged, judge};
+use super::{Cell, CellRuns, Seed};
+use crate::error::{Error, Result};
+use crate::scenario::{Document, suggest, typed};
+use crate::stats::summary::summarise;
+
+include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
+
+/// `experiment.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    /// One line for tables and plots.
+    title: String,
+    /// The question it answers.
+    question: String,
+    /// Where the published figures are from.
+    source: String,
+    /// Replications, unless the command line says otherwise.
+    replications: u32,
+    /// Master seed, unless the command line says otherwise.
+    #[serde(default)]
+    seed: Seed,
+    /// The policies that are compared.
+    policy: Vec<PolicySettings>,
+    /// What should come out.
+    #[serde(default)]
+    claim: Vec<Claim>,
+}
+
+/// A policy of an experiment: what it sets in the scenario.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicySettings {
+    /// Its name.
+    pub name: String,
+    /// Values by path, as `--set` takes them.
+    #[serde(default)]
+    pub set: Table,
+}
+
+/// An experiment: a scenario, policies and claims.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The name of its folder.
+    pub name: String,
+    /// One line for tables and plots.
+    pub title: String,
+    /// The question it answers.
+    pub question: String,
+    /// Where the published figures are from.
+    pub source: String,
+    /// Replications by default.
+    pub replications: u32,
+    /// Seed by default.
+    pub seed: Seed,
+    policies: Vec<PolicySettings>,
+    claims: Vec<Claim>,
+    scenario: Document,
+}
+
+/// Names of the embedded experiments, sorted, and the rooms they stand in.
+pub fn names() -> Vec<(&'static str, &'static str)> {
+    let parts = |path: &'static str| {
+        let mut parts = path.split('/');
+        (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
+    };
+    FILES
+        .iter()
+        .filter(|(path, _)| path.ends_with("/experiment.toml"))
+        .map(|(path, _)| parts(path))
+        .map(|(room, name)| (name, room))
+        .collect()
+}
+
+impl Experiment {
+    /// Finds an embedded experiment by name, or reads the folder `name` when it is a path.
+    pub fn find(name: &str) -> Result<Experiment> {
+        if name.contains('/') || name.contains('\\') {
+            return Experiment::read(Path::new(name));
+        }
+        let file = |file: &str| {
+            let ending = format!("/{name}/{file}");
+            FILES.iter().find(|(path, _)| path.ends_with(&ending))
+        };
+        match (file("experiment.toml"), file("scenario.toml")) {
+            (Some((path, text)), Some((scenario_path, scenario))) => {
+                let document = Document::parse(
+                    &format!("experiments/{scenario_path}"),
+                    (*scenario).to_owned(),
+                    PathBuf::new(),
+                )?;
+                Experiment::parse(name, &format!("experiments/{path}"), text, document)
+            }
+            _ => {
+                let known: Vec<&str> = names().into_iter().map(|(name, _)| name).collect();
+                Err(Error::Input(format!(
+                    "no experiment is called \"{name}\"{}",
+                    suggest(name, &known)
+                )))
+            }
+        }
+    }
+
+    /// Reads an experiment from its folder.
+    fn read(folder: &Path) -> Result<Experiment> {
+        let path = folder.join("experiment.toml");
+        let text = std::fs::read_to_string(&path)
+            .map_err(|e| Error::Input(format!("{}: {e}", path.display())))?;
+        let document = Document::read(&folder.join("scenario.toml"))?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        Experiment::parse(&name, &path.display().to_string(), &text, document)
+    }
+
+    /// An experiment from the texts of its two files.
+    pub fn parse(name: &str, path: &str, text: &str, scenario: Document) -> Result<Experiment> {
+        let file: File = typed(path, text)?;
+        let experiment = Experiment {
+            name: name.to_owned(),
+            title: file.title,
+            question: file.question,
+            source: file.source,
+            replications: file.replications,
+            seed: file.seed,
+            policies: file.policy,
+            claims: file.claim,
+            scenario,
+        };
+        let bad = |text: String| Err(Error::Input(format!("{path}: {text}")));
+        for (index, claim) in experiment.claims.iter().enumerate() {
+            if !experiment.policies.iter().any(|p| p.name == claim.policy) {
+                return bad(format!(
+                    "claim {}: no policy is called \"{}\"",
+                    claim.id, claim.policy
+                ));
+            }
+            if claim.published.is_none() && claim.reference.is_none() {
+                return bad(format!("claim {}: write published, reference or both", claim.id));
+            }
+            if experiment.claims[..index].iter().any(|other| other.id == claim.id) {
+                return bad(format!("two claims are called {}", claim.id));
+            }
+        }
+        Ok(experiment)
+    }
+
+    /// The cells: the scenario under each policy.
+    pub fn cells(&self) -> Result<Vec<Cell>> {
+        let cells: Vec<Cell> = self.policies.iter().map(|p| self.cell(p)).collect::<Result<_>>()?;
+        for claim in &self.claims {
+            let cell = cells.iter().find(|cell| cell.policy == claim.policy);
+            if let Some(cell) = cell
+                && !cell.metrics.iter().any(|m| m.name == claim.metric)
+            {
+                let known: Vec<&str> = cell.metrics.iter().map(|m| m.name.as_str()).collect();
+                let near = suggest(&claim.metric, &known);
+                return Err(Error::Input(format!(
+                    "{}: claim {}: no metric is called \"{}\"{near}",
+                    self.name, claim.id, claim.metric
+                )));
+            }
+        }
+        Ok(cells)
+    }
+
+    fn cell(&self, policy: &PolicySettings) -> Result<Cell> {
+        let mut document = self.scenario.clone();
+        for (path, value) in &policy.set {
+            document = document.with_value(path, value.clone())?;
+        }
+        Cell::new(&policy.name, &document)
+    }
+
+    /// The verdicts on all claims.
+    pub fn judge(&self, runs: &[CellRuns]) -> Vec<Judged> {
+        let judged = |claim: &Claim| {
+            let cell = runs.iter().find(|cell| cell.cell.policy == claim.policy)?;
+            let metric = cell.cell.metrics.iter().find(|m| m.name == claim.metric)?;
+            let found = summarise(&cell.values(&claim.metric));
+            let verdict = judge(claim, found.as_ref());
+            Some(Judged { claim: claim.clone(), unit: metric.unit, found, verdict })
+        };
+        self.claims.iter().filter_map(judged).collect()
+    }
+}

@@ -1,0 +1,19 @@
+//! Experiments: cells × replications, rows, claims and verdicts.
+//!
+//! ```text
+//! experiment.toml ─► cells ─► runs (in parallel) ─► rows ─► summaries ─► claims ─► verdict
+//! ```
+
+mod claim;
+mod definition;
+mod policies;
+mod runner;
+mod seed;
+mod summary;
+
+pub use claim::{Basis, Claim, Judged, Verdict, judge, overall};
+pub use definition::{Experiment, PolicySettings, names};
+pub use policies::{NamedPolicy, swap};
+pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
+pub use seed::Seed;
+pub use summary::{MetricSummary, WindowRow, summaries, windows};

@@ -1,0 +1,149 @@
+//! Runs cells × replications in parallel; the order of results is that of their keys.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::metrics::{Facts, Metric, Recorder, catalog};
+use crate::model::{self, Plan};
+use crate::rng::Streams;
+use crate::scenario::{Document, MemoryLimit, Scenario};
+
+use super::Seed;
+
+/// One point of a comparison: a scenario under one policy.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// The policy's name.
+    pub policy: String,
+    /// The scenario.
+    pub scenario: Scenario,
+    /// Its metrics.
+    pub metrics: Vec<Metric>,
+    plan: Plan,
+}
+
+impl Cell {
+    /// The cell of `document` under the name `policy`.
+    pub fn new(policy: &str, document: &Document) -> Result<Cell> {
+        let scenario = document.scenario()?;
+        let plan = scenario.plan(document.folder())?;
+        let layers: Vec<&str> = plan.layers.iter().map(|layer| layer.name.as_str()).collect();
+        let metrics = catalog(&layers, scenario.watch());
+        Ok(Cell { policy: policy.to_owned(), metrics, plan, scenario })
+    }
+
+    fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
+        let mut recorder = Recorder::new(self.scenario.watch());
+        let streams = Streams::new(seed.0, replication);
+        let report = model::run(&self.plan, streams, &mut recorder).map_err(|error| {
+            let place = format!("policy {}, replication {replication}, seed {seed}", self.policy);
+            match Error::from(error) {
+                Error::Input(text) => Error::Input(format!("{place}: {text}")),
+                other => Error::Bug(format!("{place}: {other}")),
+            }
+        })?;
+        let facts = Facts::new(recorder, report, self.scenario.provider.billing.clone());
+        Ok(Run {
+            replication,
+            fingerprint: facts.fingerprint(),
+            events: facts.events(),
+            values: self.metrics.iter().map(|metric| metric.value(&facts)).collect(),
+            first_attempts: facts.first_attempts().to_vec(),
+            retries: facts.retries().to_vec(),
+        })
+    }
+}
+
+/// One run: a cell under one replication.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Number of the replication, from 0.
+    pub replication: u32,
+    /// Hash of the trajectory.
+    pub fingerprint: u64,
+    /// Events handled.
+    pub events: u64,
+    /// Values in the order of the cell's metrics.
+    pub values: Vec<Option<f64>>,
+    /// First attempts per window.
+    pub first_attempts: Vec<u32>,
+    /// Retries per window.
+    pub retries: Vec<u32>,
+}
+
+/// A cell with its runs, in order of replication.
+#[derive(Clone, Debug)]
+pub struct CellRuns {
+    /// The cell.
+    pub cell: Cell,
+    /// Its runs.
+    pub runs: Vec<Run>,
+}
+
+impl CellRuns {
+    /// The values of one metric over replications, where it has one.
+    pub fn values(&self, metric: &str) -> Vec<f64> {
+        let Some(index) = self.cell.metrics.iter().position(|m| m.name == metric) else {
+            return Vec::new();
+        };
+        self.runs.iter().filter_map(|run| run.values[index]).collect()
+    }
+}
+
+/// How much work to do, and with what.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Master seed.
+    pub seed: Seed,
+    /// Replications of each cell.
+    pub replications: u32,
+    /// Threads; 0 means one per core.
+    pub threads: usize,
+    /// Limit of memory.
+    pub memory: MemoryLimit,
+}
+
+impl Effort {
+    /// Refuses a cell that needs too much memory.
+    pub fn check(&self, cell: &Cell) -> Result<()> {
+        self.memory.check(&cell.scenario, &cell.plan, self.thread_count())
+    }
+
+    fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            n => n,
+        }
+    }
+}
+
+/// Told after every finished run.
+pub type Progress<'a> = &'a (dyn Fn() + Sync);
+
+/// Runs every cell under every replication.
+pub fn execute(cells: Vec<Cell>, effort: Effort, progress: Progress<'_>) -> Result<Vec<CellRuns>> {
+    let replications = effort.replications as usize;
+    let total = cells.len() * replications;
+    let threads = effort.thread_count().min(total.max(1));
+    for cell in &cells {
+        effort.memory.check(&cell.scenario, &cell.plan, threads)?;
+    }
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|e| Error::Bug(format!("no threads: {e}")))?;
+    let one = |index: usize| {
+        let run = cells[index / replications].run(effort.seed, (index % replications) as u32);
+        progress();
+        run
+    };
+    // Collected in order, so that the first error is the same for any number of threads.
+    let runs: Vec<Result<Run>> = pool.install(|| (0..total).into_par_iter().map(one).collect());
+    let mut runs = runs.into_iter();
+    cells
+        .into_iter()
+        .map(|cell| {
+            Ok(CellRuns { cell, runs: runs.by_ref().take(replications).collect::<Result<_>>()? })
+        })
+        .collect()
+}

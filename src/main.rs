@@ -1,0 +1,5 @@
+//! The `retrylab` command.
+
+fn main() -> std::process::ExitCode {
+    retrylab::cli::main()
+}

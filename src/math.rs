@@ -1,0 +1,25 @@
+//! The only door to transcendental functions.
+//!
+//! `f64::ln` and its kin are documented as "unspecified precision": they may differ between
+//! platforms and Rust versions, and one differing bit changes a trajectory. The model therefore
+//! takes them from the pure-Rust `libm`, which computes the same bits everywhere.
+
+/// Natural logarithm.
+pub fn ln(x: f64) -> f64 {
+    libm::log(x)
+}
+
+/// ln(1 + x), exact for small x.
+pub fn ln_1p(x: f64) -> f64 {
+    libm::log1p(x)
+}
+
+/// Exponential function.
+pub fn exp(x: f64) -> f64 {
+    libm::exp(x)
+}
+
+/// Cosine of an angle in radians.
+pub fn cos(x: f64) -> f64 {
+    libm::cos(x)
+}

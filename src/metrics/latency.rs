@@ -1,0 +1,56 @@
+//! Times from creation to outcome.
+
+use crate::stats::quantile::nearest_rank;
+use crate::units::{Time, seconds};
+
+/// A set of durations in nanoseconds; quantiles are exact order statistics.
+#[derive(Clone, Debug, Default)]
+pub struct Durations {
+    values: Vec<Time>,
+    sum: u128,
+}
+
+impl Durations {
+    /// Takes one duration in.
+    #[inline]
+    pub fn add(&mut self, nanos: Time) {
+        self.values.push(nanos);
+        self.sum += u128::from(nanos);
+    }
+
+    /// Sorts, so that quantiles can be read.
+    pub fn close(&mut self) {
+        self.values.sort_unstable();
+    }
+
+    /// Mean in seconds.
+    pub fn mean_s(&self) -> Option<f64> {
+        (!self.values.is_empty()).then(|| self.sum as f64 / self.values.len() as f64 / 1e9)
+    }
+
+    /// The `q` quantile (nearest rank) in seconds; [`Durations::close`] comes first.
+    pub fn quantile_s(&self, q: f64) -> Option<f64> {
+        nearest_rank(&self.values, q).map(seconds)
+    }
+}
+
+/// The mean of durations whose single values nobody asks for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MeanDuration {
+    sum: u128,
+    count: u64,
+}
+
+impl MeanDuration {
+    /// Takes one duration in.
+    #[inline]
+    pub fn add(&mut self, nanos: Time) {
+        self.sum += u128::from(nanos);
+        self.count += 1;
+    }
+
+    /// Mean in seconds.
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+    }
+}

@@ -1,0 +1,75 @@
+//! The workload as the event loop needs it.
+
+use std::sync::Arc;
+
+use crate::dist::Sampler;
+use crate::rng::{Purpose, Streams};
+use crate::server::Tokens;
+use crate::units::Time;
+use crate::workload::{Burst, Poisson, Trace};
+
+/// The kinds of workload, ready to run.
+#[derive(Clone, Debug)]
+pub enum Arrivals {
+    /// One request per client.
+    Burst(Burst),
+    /// A stream until an instant.
+    Poisson {
+        /// The stream.
+        stream: Poisson,
+        /// Requests come before this instant.
+        until: Time,
+    },
+    /// Clients that draw from a queue of this many jobs.
+    ClosedLoop {
+        /// Jobs in the queue.
+        jobs: u32,
+    },
+    /// Recorded arrivals.
+    Trace(Arc<Trace>),
+}
+
+impl Arrivals {
+    /// Requests that certainly come, as far as it is known before the run.
+    pub(super) fn known(&self, clients: u32) -> u32 {
+        match self {
+            Arrivals::Burst(_) => clients,
+            Arrivals::Poisson { .. } => 0,
+            Arrivals::ClosedLoop { jobs } => *jobs,
+            Arrivals::Trace(trace) => trace.len() as u32,
+        }
+    }
+
+    /// When `request` comes, given the instant of the one before it; None when there is none,
+    /// or when it does not come by the clock.
+    pub(super) fn next(&self, request: u32, previous: Time, streams: &Streams) -> Option<Time> {
+        match self {
+            Arrivals::Poisson { stream, until } => {
+                Some(stream.next(previous, request, streams)).filter(|at| at < until)
+            }
+            Arrivals::Trace(trace) => trace.get(request as usize).map(|arrival| arrival.at),
+            Arrivals::Burst(_) | Arrivals::ClosedLoop { .. } => None,
+        }
+    }
+
+    /// The tokens of `request`.
+    pub(super) fn tokens(
+        &self,
+        request: u32,
+        input: &Sampler,
+        output: &Sampler,
+        streams: &Streams,
+    ) -> Tokens {
+        if let Arrivals::Trace(trace) = self {
+            let arrival = trace[request as usize];
+            return Tokens {
+                input: arrival.input_tokens.into(),
+                output: arrival.output_tokens.into(),
+            };
+        }
+        let draw = |sampler: &Sampler, which| {
+            sampler.sample(streams.stream(Purpose::Tokens, request, which))
+        };
+        Tokens { input: draw(input, 0), output: draw(output, 1) }
+    }
+}

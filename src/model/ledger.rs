@@ -1,0 +1,213 @@
+//! Counts that must add up, whatever the scenario.
+
+use super::RunError;
+use crate::answer::Reason;
+use crate::units::Time;
+
+/// The books of a run. All times are sums in whole nanoseconds, so the laws are equalities.
+#[derive(Clone, Debug, Default)]
+pub struct Ledger {
+    /// Requests created.
+    pub created: u64,
+    /// Requests that succeeded.
+    pub succeeded: u64,
+    /// Requests given up, in the order of [`Reason::ALL`].
+    pub gave_up: [u64; 4],
+    /// Requests without an outcome at the end.
+    pub open: u64,
+    /// Attempts sent.
+    pub attempts: u64,
+    /// Attempts with number 1.
+    pub first_attempts: u64,
+    /// Attempts whose connection was reset.
+    pub reset: u64,
+    /// Attempts whose client had gone before they were accepted.
+    pub gone_before_accept: u64,
+    /// Attempts waiting in the backlog at the end.
+    pub in_backlog: u64,
+    /// Attempts refused by an outage.
+    pub refused_by_fault: u64,
+    /// Attempts refused by the request limit.
+    pub refused_by_limit: u64,
+    /// Attempts refused because all places were taken.
+    pub refused_by_load: u64,
+    /// Attempts admitted.
+    pub admitted: u64,
+    /// Attempts whose service started.
+    pub started: u64,
+    /// Attempts whose service finished.
+    pub completed: u64,
+    /// Completions delivered to a waiting client.
+    pub delivered: u64,
+    /// Completions whose client no longer waited.
+    pub late: u64,
+    /// Calls and attempts per layer, innermost first.
+    pub layers: Vec<LayerCount>,
+    /// ∫ jobs at the provider dt.
+    pub occupancy: u128,
+    /// ∫ jobs in service dt.
+    pub busy: u128,
+    sum_admitted_at: u128,
+    sum_completed_at: u128,
+    sum_service_started: u128,
+    in_system: u64,
+    in_service: u64,
+    changed_at: Time,
+}
+
+/// Calls into a layer, and attempts it made of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerCount {
+    /// Calls.
+    pub calls: u64,
+    /// Attempts.
+    pub attempts: u64,
+}
+
+impl Ledger {
+    #[inline]
+    fn advance(&mut self, now: Time) {
+        let passed = u128::from(now - self.changed_at);
+        self.occupancy += passed * u128::from(self.in_system);
+        self.busy += passed * u128::from(self.in_service);
+        self.changed_at = now;
+    }
+
+    /// An attempt is admitted.
+    #[inline]
+    pub(super) fn on_admitted(&mut self, now: Time) {
+        self.advance(now);
+        self.admitted += 1;
+        self.in_system += 1;
+        self.sum_admitted_at += u128::from(now);
+    }
+
+    /// Service of `service` nanoseconds starts.
+    #[inline]
+    pub(super) fn on_started(&mut self, now: Time, service: u64) {
+        self.advance(now);
+        self.started += 1;
+        self.in_service += 1;
+        self.sum_service_started += u128::from(service);
+    }
+
+    /// Service finishes.
+    #[inline]
+    pub(super) fn on_completed(&mut self, now: Time) {
+        self.advance(now);
+        self.completed += 1;
+        self.in_system -= 1;
+        self.in_service -= 1;
+        self.sum_completed_at += u128::from(now);
+    }
+
+    /// A request was given up.
+    pub(super) fn on_gave_up(&mut self, reason: Reason) {
+        self.gave_up[reason as usize] += 1;
+    }
+
+    /// Requests given up for any reason.
+    pub fn gave_up_total(&self) -> u64 {
+        self.gave_up.iter().sum()
+    }
+
+    /// Attempts refused for any reason.
+    pub fn refused(&self) -> u64 {
+        self.refused_by_fault + self.refused_by_limit + self.refused_by_load
+    }
+
+    /// Attempts with number 2 or more.
+    pub fn retries(&self) -> u64 {
+        self.attempts - self.first_attempts
+    }
+
+    /// Closes the books at `end` and checks the laws.
+    pub(super) fn close(&mut self, end: Time) -> Result<(), RunError> {
+        self.advance(end);
+        self.open = self.created - self.succeeded - self.gave_up_total();
+        let arrived = self.refused() + self.admitted;
+        let queued = self.admitted - self.started;
+        let in_service = self.started - self.completed;
+        let sojourn = self.sum_completed_at + u128::from(queued + in_service) * u128::from(end);
+        let laws: [(&'static str, u128, u128); 8] = [
+            (
+                "I1: requests = succeeded + gave up + open",
+                self.created.into(),
+                (self.succeeded + self.gave_up_total() + self.open).into(),
+            ),
+            (
+                "I2: every request that sent has one first attempt",
+                self.first_attempts.min(self.created).into(),
+                self.first_attempts.into(),
+            ),
+            (
+                "I3: attempts = reset + gone + in backlog + refused + admitted",
+                self.attempts.into(),
+                (self.reset + self.gone_before_accept + self.in_backlog + arrived).into(),
+            ),
+            (
+                "I4: completions = delivered + late",
+                self.completed.into(),
+                (self.delivered + self.late).into(),
+            ),
+            ("I4: deliveries = succeeded", self.delivered.into(), self.succeeded.into()),
+            (
+                "I10: Little, sum of sojourns = integral of jobs",
+                sojourn.wrapping_sub(self.sum_admitted_at),
+                self.occupancy,
+            ),
+            (
+                "I11: integral of busy places = service done, once nothing is in service",
+                self.busy,
+                if in_service == 0 { self.sum_service_started } else { self.busy },
+            ),
+            (
+                "I15: jobs in service are those started and not finished",
+                in_service.into(),
+                self.in_service.into(),
+            ),
+        ];
+        match laws.iter().find(|(_, left, right)| left != right) {
+            None => Ok(()),
+            Some((law, left, right)) => {
+                Err(RunError::Law { law, found: format!("{left} is not {right}") })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_completion_is_found() {
+        let mut ledger = Ledger { created: 1, attempts: 1, first_attempts: 1, ..Ledger::default() };
+        ledger.on_admitted(0);
+        ledger.on_started(0, 10);
+        ledger.on_completed(10);
+        let mut good = Ledger { delivered: 1, succeeded: 1, ..ledger.clone() };
+        assert_eq!(good.close(20), Ok(()));
+        assert!(
+            matches!(ledger.close(20), Err(RunError::Law { law, .. }) if law.starts_with("I4"))
+        );
+    }
+
+    #[test]
+    fn a_wrong_service_time_is_found() {
+        let mut ledger = Ledger {
+            created: 1,
+            attempts: 1,
+            first_attempts: 1,
+            delivered: 1,
+            succeeded: 1,
+            ..Ledger::default()
+        };
+        ledger.on_admitted(0);
+        ledger.on_started(0, 10);
+        ledger.on_completed(11);
+        assert!(
+            matches!(ledger.close(20), Err(RunError::Law { law, .. }) if law.starts_with("I11"))
+        );
+    }
+}

@@ -1,0 +1,100 @@
+//! The glue: the life of a request from its creation to its one outcome.
+//!
+//! ```text
+//! workload ─► request ─► [layer … [layer: semaphore, attempt, classify, budget, backoff]] ─► provider
+//!                                          ▲                                                    │
+//!                                          └── answer, reset or timeout ◄───────────────────────┘
+//! ```
+//! [`run`] drives the pure parts of [`crate::client`] and [`crate::server`] by events and tells an
+//! [`Observer`] what happens. At the end it checks the conservation laws of the [`Ledger`].
+
+mod arrivals;
+mod layers;
+mod ledger;
+mod life;
+mod observer;
+mod provider;
+
+pub use arrivals::Arrivals;
+pub use ledger::{LayerCount, Ledger};
+pub use observer::{Observer, Silent};
+pub use provider::ProviderPlan;
+
+use crate::client::Layer;
+use crate::dist::Sampler;
+use crate::rng::Streams;
+use crate::units::Time;
+
+/// A scenario made ready to run; shared by all replications.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Number of clients.
+    pub clients: u32,
+    /// The workload.
+    pub arrivals: Arrivals,
+    /// Prompt tokens of a request, unless a trace gives them.
+    pub input_tokens: Sampler,
+    /// Tokens of an answer, unless a trace gives them.
+    pub output_tokens: Sampler,
+    /// Layers of the client, innermost first.
+    pub layers: Vec<Layer>,
+    /// The provider.
+    pub provider: ProviderPlan,
+    /// No event happens at or after this instant.
+    pub horizon: Time,
+    /// Most events at one instant before the run is taken for a livelock.
+    pub events_per_instant: u64,
+}
+
+/// What a finished run leaves behind, apart from what its observer has seen.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Counts that obey conservation laws.
+    pub ledger: Ledger,
+    /// Hash of all events.
+    pub fingerprint: u64,
+    /// Events handled.
+    pub events: u64,
+    /// When the run ended: its last event, or the horizon when work was left.
+    pub end: Time,
+}
+
+/// Why a run has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// Time stands still.
+    #[error(
+        "{events} events at t = {at_s} s without time moving on: a zero-time livelock (a backoff of 0 against an answer that takes no time?); \
+         lower max_attempts, add a backoff, or raise measure.events_per_instant"
+    )]
+    Livelock {
+        /// Events so far at this instant.
+        events: u64,
+        /// The instant in seconds, as text.
+        at_s: String,
+    },
+    /// A request changed its state more often than an event key can count.
+    #[error(
+        "a request changed its state more than 16 million times; lower max_attempts of its layers or the horizon"
+    )]
+    TooManySteps,
+    /// A bug of ours: a conservation law does not hold.
+    #[error(
+        "conservation law {law} does not hold: {found}; this is a bug, please report it with the seed"
+    )]
+    Law {
+        /// The law.
+        law: &'static str,
+        /// The counts.
+        found: String,
+    },
+}
+
+/// Runs `plan` once with `streams`, telling `observer` what happens.
+pub fn run<O: Observer>(
+    plan: &Plan,
+    streams: Streams,
+    observer: &mut O,
+) -> Result<Report, RunError> {
+    life::Simulation::new(plan, streams, observer).run()
+}

@@ -1,0 +1,29 @@
+//! What a run tells those who watch it.
+
+use crate::answer::Outcome;
+use crate::server::Tokens;
+use crate::units::Time;
+
+/// Hears of everything that a metric may be made of, in the order in which it happens.
+///
+/// Every method does nothing by default. An observer cannot influence the run.
+pub trait Observer {
+    /// Attempt number `number` (1 is the first) of a request arrives at the provider.
+    fn attempt(&mut self, _now: Time, _number: u32) {}
+    /// `present` attempts are at the provider, one that is being refused included.
+    fn present(&mut self, _now: Time, _present: u32) {}
+    /// Service of an attempt starts after `waited` nanoseconds in the queue.
+    fn started(&mut self, _now: Time, _waited: u64) {}
+    /// `tokens` are billed; `useful` when they are those of the one delivered answer.
+    fn billed(&mut self, _now: Time, _tokens: Tokens, _useful: bool) {}
+    /// A request created at `created` has its outcome.
+    fn resolved(&mut self, _now: Time, _created: Time, _outcome: Outcome) {}
+    /// A layer wants to retry and its budget refuses.
+    fn budget_refused(&mut self, _now: Time) {}
+}
+
+/// An observer that looks away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Observer for Silent {}

@@ -1,0 +1,99 @@
+//! The provider: the parts of [`crate::server`] in the order in which an attempt meets them.
+
+use crate::answer::Failure;
+use crate::rng::Streams;
+use crate::server::{
+    AcceptQueue, Admission, Backlog, Bucket, FaultKind, Queue, RequestLimit, ServiceSampler,
+};
+use crate::units::Time;
+
+/// A provider made ready to run.
+#[derive(Clone, Debug)]
+pub struct ProviderPlan {
+    /// Places in service; None is unlimited.
+    pub concurrency: Option<u32>,
+    /// The queue in front of them.
+    pub queue: Option<Queue>,
+    /// Status of a refusal for want of a place.
+    pub overload_status: u16,
+    /// The listen backlog.
+    pub backlog: Option<Backlog>,
+    /// The request limit.
+    pub request_limit: Option<RequestLimit>,
+    /// Service times.
+    pub service: ServiceSampler,
+    /// Faults.
+    pub faults: Vec<FaultKind>,
+}
+
+/// The state of a provider.
+pub(super) struct Provider<'a> {
+    plan: &'a ProviderPlan,
+    backlog: Option<AcceptQueue>,
+    bucket: Option<Bucket>,
+    pub(super) admission: Admission,
+}
+
+/// Which part refused.
+pub(super) enum Refusal {
+    Fault(Failure),
+    Limit(Failure),
+    Load(Failure),
+}
+
+impl<'a> Provider<'a> {
+    pub(super) fn new(plan: &'a ProviderPlan) -> Provider<'a> {
+        Provider {
+            plan,
+            backlog: plan.backlog.map(AcceptQueue::new),
+            bucket: plan.request_limit.map(Bucket::new),
+            admission: Admission::new(plan.concurrency, plan.queue),
+        }
+    }
+
+    /// When a connection made now is accepted; None when it is reset.
+    #[inline]
+    pub(super) fn connect(&mut self, now: Time) -> Option<Time> {
+        match &mut self.backlog {
+            None => Some(now),
+            Some(queue) => queue.connect(now),
+        }
+    }
+
+    /// Whether an attempt that is accepted now is refused, and by what.
+    #[inline]
+    pub(super) fn refusal(&mut self, now: Time) -> Option<Refusal> {
+        let status = |code, retry_after| Failure::Status { code, retry_after };
+        for fault in &self.plan.faults {
+            if let FaultKind::Outage(outage) = fault
+                && outage.covers(now)
+            {
+                return Some(Refusal::Fault(status(outage.status, None)));
+            }
+        }
+        if let Some(Err(retry_after)) = self.bucket.as_mut().map(|bucket| bucket.take(now)) {
+            return Some(Refusal::Limit(status(429, retry_after)));
+        }
+        let full = !self.admission.has_place();
+        full.then(|| Refusal::Load(status(self.plan.overload_status, None)))
+    }
+
+    /// The service time of an attempt.
+    #[inline]
+    pub(super) fn service(
+        &self,
+        streams: &Streams,
+        request: u32,
+        attempt: u32,
+        output: impl FnOnce() -> u64,
+    ) -> u64 {
+        for fault in &self.plan.faults {
+            if let FaultKind::Slow(slow) = fault
+                && slow.hits(request, attempt, streams)
+            {
+                return slow.service.nanos();
+            }
+        }
+        self.plan.service.sample(streams, request, attempt, output)
+    }
+}

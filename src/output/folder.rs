@@ -1,0 +1,131 @@
+//! A results folder, swapped in whole: it is there complete, or as it was before.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+/// A folder that is being made beside its place.
+#[derive(Debug)]
+pub struct Folder {
+    place: PathBuf,
+    staged: PathBuf,
+}
+
+/// The file that marks a folder as ours.
+const MARK: &str = "manifest.json";
+
+impl Folder {
+    /// Starts to make the folder at `place`; fails early when it could not be written later.
+    ///
+    /// A folder that exists must be empty or one of ours, so that nothing foreign is replaced.
+    pub fn stage(place: &Path) -> Result<Folder> {
+        if place.exists() && !place.is_dir() {
+            return Err(Error::Output {
+                path: place.to_owned(),
+                source: io::Error::new(
+                    io::ErrorKind::NotADirectory,
+                    "this is a file; name a folder with -o",
+                ),
+            });
+        }
+        let place = absolute(place)?;
+        let taken = fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_some());
+        if taken && !place.join(MARK).is_file() {
+            return Err(Error::Input(format!(
+                "{}: the folder has files that are not results of retrylab; name another one with -o",
+                place.display()
+            )));
+        }
+        let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let parent = place.parent().unwrap_or(Path::new("/")).to_owned();
+        fs::create_dir_all(&parent).map_err(Error::output(&parent))?;
+        let staged = parent.join(format!(".{name}.{}", std::process::id()));
+        fs::create_dir_all(&staged).map_err(Error::output(&staged))?;
+        Ok(Folder { place, staged })
+    }
+
+    /// Where the folder will be.
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let write = || {
+            let mut file = fs::File::create(self.staged.join(name))?;
+            io::Write::write_all(&mut file, bytes)?;
+            file.sync_all()
+        };
+        write().map_err(Error::output(&self.place.join(name)))
+    }
+
+    /// Puts the folder in its place. Files of the old one that the new one lacks are kept.
+    pub fn swap_in(self) -> Result<()> {
+        let swap = || -> io::Result<()> {
+            let old = self.staged.with_extension("old");
+            if self.place.exists() {
+                fs::rename(&self.place, &old)?;
+            }
+            fs::rename(&self.staged, &self.place)?;
+            if old.exists() {
+                for entry in fs::read_dir(&old)? {
+                    let entry = entry?;
+                    let kept = self.place.join(entry.file_name());
+                    if !kept.exists() {
+                        fs::rename(entry.path(), kept)?;
+                    }
+                }
+                fs::remove_dir_all(&old)?;
+            }
+            Ok(())
+        };
+        swap().map_err(Error::output(&self.place))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // After `swap_in` it is gone already; otherwise nothing half-written stays behind.
+        let _ = fs::remove_dir_all(&self.staged);
+    }
+}
+
+fn absolute(place: &Path) -> Result<PathBuf> {
+    let whole = std::path::absolute(place).map_err(Error::output(place))?;
+    Ok(whole.components().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_comes_whole_and_keeps_what_was_added() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("results");
+        for round in ["one", "two"] {
+            let folder = Folder::stage(&place).unwrap();
+            folder.write(MARK, b"{}").unwrap();
+            folder.write("runs.csv", round.as_bytes()).unwrap();
+            folder.swap_in().unwrap();
+            fs::write(place.join("notes.md"), "mine").unwrap();
+        }
+        assert_eq!(fs::read_to_string(place.join("runs.csv")).unwrap(), "two");
+        assert_eq!(fs::read_to_string(place.join("notes.md")).unwrap(), "mine");
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_abandoned_folder_leaves_nothing_and_a_foreign_one_is_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let place = home.path().join("results");
+        drop(Folder::stage(&place).unwrap());
+        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
+        fs::create_dir(&place).unwrap();
+        fs::write(place.join("thesis.tex"), "years of work").unwrap();
+        assert!(matches!(Folder::stage(&place), Err(Error::Input(_))));
+        assert!(matches!(Folder::stage(&place.join("thesis.tex")), Err(Error::Output { .. })));
+    }
+}

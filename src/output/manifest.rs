@@ -1,0 +1,42 @@
+//! manifest.json: who, what, with what. The one file with a date, a commit and a command.
+
+use serde_json::{Value, json};
+
+use crate::engine;
+use crate::error::Result;
+use crate::experiment::{Cell, CellRuns, Effort};
+use crate::scenario::digest;
+
+/// The manifest of a results folder with these files.
+pub fn manifest(
+    name: &str,
+    cells: &[CellRuns],
+    effort: &Effort,
+    files: &[(&str, &[u8])],
+) -> Result<String> {
+    let policy = |cell: &Cell| {
+        Ok(json!({ "policy": cell.policy, "scenario_digest": digest(&cell.scenario)? }))
+    };
+    let policies: Vec<Value> = cells.iter().map(|c| policy(&c.cell)).collect::<Result<_>>()?;
+    let events: u64 = cells.iter().flat_map(|c| &c.runs).map(|run| run.events).sum();
+    let files: Vec<Value> = files
+        .iter()
+        .map(|(name, bytes)| json!({ "name": name, "bytes": bytes.len(), "fnv1a": format!("{:016x}", engine::digest(bytes)) }))
+        .collect();
+    let seconds = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_secs());
+    let document = json!({
+        "schema": "retrylab.manifest/1",
+        "name": name,
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": env!("RETRYLAB_COMMIT"),
+        "command": std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect::<Vec<_>>(),
+        "unix_time": seconds,
+        "seed": effort.seed,
+        "replications": effort.replications,
+        "threads": effort.threads,
+        "events": events,
+        "policies": policies,
+        "files": files,
+    });
+    Ok(format!("{document:#}\n"))
+}

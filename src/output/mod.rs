@@ -1,0 +1,17 @@
+//! Everything that leaves the program: tables, CSV, JSON, pictures, folders.
+
+mod folder;
+mod format;
+mod manifest;
+mod rows;
+mod stdout;
+mod table;
+
+pub mod plot;
+
+pub use folder::Folder;
+pub use format::{interval, number};
+pub use manifest::manifest;
+pub use rows::{runs_csv, summary_csv, windows_csv};
+pub use stdout::print;
+pub use table::{Style, Table};

@@ -1,0 +1,280 @@
+//! Where everything goes, in whole pixels.
+//!
+//! All sizes follow from the figure and from measured text, before anything is drawn; the other
+//! files of the figure only look positions up here.
+
+use super::super::canvas::{Fonts, Weight};
+use super::super::ticks::{Step, Tick, duration, number};
+use super::LoadFigure;
+use super::columns::{Column, TimeAxis, largest};
+use super::legend::Legend;
+
+/// The width of the figure.
+pub const WIDTH: i32 = 1000;
+/// More columns than this cannot be told apart in the width of a panel.
+pub const MAX_COLUMNS: usize = 900;
+
+/// Text sizes.
+pub const TITLE_PX: f64 = 17.0;
+pub const LABEL_PX: f64 = 13.0;
+pub const SMALL_PX: f64 = 12.0;
+
+/// The blank border of the figure.
+const BORDER: i32 = 20;
+const TITLE_LINE: i32 = 23;
+const NOTE_LINE: i32 = 17;
+/// From the axis to the near edge of a tick label.
+pub const TICK_GAP: i32 = 8;
+/// Between the axis and the first column, so that a spike at the start stands free.
+const INSET: i32 = 6;
+/// The height of the strip with the label above each panel.
+const STRIP: i32 = 24;
+const PANEL_GAP: i32 = 14;
+/// Grid lines are at least this far apart, so that their labels do not touch, and there are at
+/// most this many steps between them, so that a tall panel is not crowded.
+const TICK_DISTANCE: f64 = 24.0;
+const TICK_STEPS: f64 = 6.0;
+/// Headroom above the largest value.
+const HEADROOM: f64 = 1.06;
+/// A capacity this many times above the data would flatten them and stays off the axis.
+const CAPACITY_REACH: f64 = 4.0;
+
+/// The limit line of the figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Capacity {
+    pub value: f64,
+    /// Written beside the line.
+    pub label: String,
+    /// Whether the value axis reaches up to it.
+    pub on_axis: bool,
+}
+
+/// The place of one panel and of what is written above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PanelBox {
+    /// The baseline of the label and of the note.
+    pub strip_baseline: i32,
+    pub top: i32,
+    pub bottom: i32,
+    /// The label and the note, cut to the room that they have.
+    pub label: String,
+    pub note: String,
+}
+
+/// All positions of a figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    pub width: i32,
+    pub height: i32,
+    /// The left and the right end of the axes.
+    pub left: i32,
+    pub right: i32,
+    /// The left and the right end of the data.
+    pub data: (i32, i32),
+    /// The lines of the heading with their baselines.
+    pub title: Vec<(String, i32)>,
+    /// The lines of the note with their baselines.
+    pub note: Vec<(String, i32)>,
+    pub legend: Legend,
+    pub panels: Vec<PanelBox>,
+    /// The time axis in seconds.
+    pub time: (f64, f64),
+    pub time_ticks: Vec<Tick>,
+    pub top_value: f64,
+    pub value_ticks: Vec<Tick>,
+    pub value_label: String,
+    pub capacity: Option<Capacity>,
+    /// The width of the curves' lines in pixels.
+    pub line_px: f64,
+}
+
+impl Layout {
+    /// The layout of a figure whose columns are known.
+    pub fn of(
+        figure: &LoadFigure,
+        axis: &TimeAxis,
+        curves: &[Vec<Column>],
+        fonts: &Fonts,
+    ) -> Layout {
+        let capacity = capacity(figure, curves);
+        let top_value = top_value(curves, capacity.as_ref());
+        let panel_height = panel_height(figure.panels.len());
+        let value_ticks = value_ticks(top_value, f64::from(panel_height));
+        let (left, right) = sides(&value_ticks, capacity.as_ref(), fonts);
+        let data = (left + INSET, right - INSET);
+        let text_width = f64::from(WIDTH - BORDER - left);
+        let title = fonts.wrap(&figure.title, (Weight::Bold, TITLE_PX), text_width, 2);
+        let note = fonts.wrap(&full_note(figure, axis), (Weight::Regular, SMALL_PX), text_width, 3);
+        let (title, below_title) = stacked(title, BORDER, TITLE_LINE);
+        let (note, below_note) = stacked(note, below_title + 2, NOTE_LINE);
+        let value_label = format!("attempts per {}", duration(figure.window_s));
+        let legend = Legend::of(
+            capacity.as_ref(),
+            &value_label,
+            fonts,
+            (left, WIDTH - BORDER),
+            below_note + 9,
+        );
+        let panels = panel_boxes(figure, legend.bottom + 10, panel_height, right - left, fonts);
+        let bottom = panels.last().map_or(0, |panel| panel.bottom);
+        let data_px = f64::from(data.1 - data.0);
+        Layout {
+            width: WIDTH,
+            height: bottom + 62,
+            left,
+            right,
+            data,
+            title,
+            note,
+            legend,
+            panels,
+            time: (axis.start_s, axis.end_s),
+            time_ticks: time_ticks(axis, data, fonts),
+            top_value,
+            value_ticks,
+            value_label,
+            capacity,
+            // A line wider than a column would hide how deep the gaps between spikes are.
+            line_px: if axis.column_px(data_px) < 1.5 { 1.0 } else { 1.6 },
+        }
+    }
+}
+
+/// Gives each line a baseline, from `top` downwards; also the bottom of the last line.
+fn stacked(lines: Vec<String>, top: i32, line: i32) -> (Vec<(String, i32)>, i32) {
+    let bottom = top + line * lines.len() as i32;
+    let baselines = (1..).map(|number| top + line * number - line / 4);
+    (lines.into_iter().zip(baselines).collect(), bottom)
+}
+
+/// The note of the figure, and what the drawing adds to it.
+fn full_note(figure: &LoadFigure, axis: &TimeAxis) -> String {
+    if axis.windows_per_column > 1.0 {
+        let note = figure.note.trim_end();
+        let stop = if note.is_empty() || note.ends_with(['.', ';', '!', '?']) { "" } else { "." };
+        let count = number(axis.windows_per_column);
+        format!("{note}{stop} Each step shows the largest of {count} windows.")
+    } else {
+        figure.note.clone()
+    }
+}
+
+fn capacity(figure: &LoadFigure, curves: &[Vec<Column>]) -> Option<Capacity> {
+    let value = figure.capacity_per_window?;
+    let data = curves.iter().map(|columns| largest(columns)).fold(0.0, f64::max);
+    Some(Capacity {
+        value,
+        label: format!("capacity {}", number(value)),
+        on_axis: data == 0.0 || value <= CAPACITY_REACH * data,
+    })
+}
+
+fn top_value(curves: &[Vec<Column>], capacity: Option<&Capacity>) -> f64 {
+    let data = curves.iter().map(|columns| largest(columns)).fold(0.0, f64::max);
+    let limit = capacity.filter(|limit| limit.on_axis);
+    let top = data.max(limit.map_or(0.0, |limit| limit.value));
+    if top > 0.0 { top * HEADROOM } else { 1.0 }
+}
+
+fn value_ticks(top_value: f64, panel_px: f64) -> Vec<Tick> {
+    let distance = TICK_DISTANCE.max(panel_px / TICK_STEPS);
+    Step::at_least(top_value * distance / panel_px).ticks(0.0, top_value)
+}
+
+/// The ends of the axes: beside them must be room for the widest tick label and for the label of
+/// the capacity line.
+fn sides(ticks: &[Tick], capacity: Option<&Capacity>, fonts: &Fonts) -> (i32, i32) {
+    let width = |text: &str| fonts.width(text, Weight::Regular, SMALL_PX).ceil() as i32;
+    let widest = ticks.iter().map(|tick| width(&tick.label)).max().unwrap_or(0);
+    let axis_label = fonts.cap_height(Weight::Regular, LABEL_PX).ceil() as i32;
+    let left = BORDER + axis_label + 14 + widest + TICK_GAP;
+    let beside =
+        capacity.filter(|limit| limit.on_axis).map_or(0, |limit| width(&limit.label) + TICK_GAP);
+    (left, WIDTH - BORDER - beside.max(6))
+}
+
+/// Few panels may be tall; many share the page.
+fn panel_height(panels: usize) -> i32 {
+    match panels {
+        1 => 300,
+        2 => 220,
+        3 => 176,
+        4 => 150,
+        5 => 132,
+        6 => 120,
+        _ => 108,
+    }
+}
+
+fn panel_boxes(
+    figure: &LoadFigure,
+    top: i32,
+    height: i32,
+    width: i32,
+    fonts: &Fonts,
+) -> Vec<PanelBox> {
+    let boxes = figure.panels.iter().enumerate().map(|(index, panel)| {
+        let top = top + index as i32 * (STRIP + height + PANEL_GAP);
+        let (bold, regular) = (Weight::Bold, Weight::Regular);
+        let label = fonts.width(&panel.label, bold, LABEL_PX);
+        let note = fonts.width(&panel.peak_note, regular, SMALL_PX);
+        let (label_room, note_room) = share(label, note, f64::from(width - 24));
+        PanelBox {
+            strip_baseline: top + STRIP - 8,
+            top: top + STRIP,
+            bottom: top + STRIP + height,
+            label: fonts.fit(&panel.label, bold, LABEL_PX, label_room),
+            note: fonts.fit(&panel.peak_note, regular, SMALL_PX, note_room),
+        }
+    });
+    boxes.collect()
+}
+
+/// Divides a strip between two texts: each gets what it needs if both fit; otherwise half is
+/// guaranteed to each and the rest goes to the one that is longer.
+fn share(first: f64, second: f64, room: f64) -> (f64, f64) {
+    if first + second <= room {
+        (first, second)
+    } else if first <= room / 2.0 {
+        (first, room - first)
+    } else if second <= room / 2.0 {
+        (room - second, second)
+    } else {
+        (room / 2.0, room / 2.0)
+    }
+}
+
+/// Ticks whose labels neither touch each other nor leave the figure.
+fn time_ticks(axis: &TimeAxis, data: (i32, i32), fonts: &Fonts) -> Vec<Tick> {
+    let (left, right) = (f64::from(data.0), f64::from(data.1));
+    let span = axis.end_s - axis.start_s;
+    let width = |tick: &Tick| fonts.width(&tick.label, Weight::Regular, SMALL_PX);
+    let mut distance = 75.0;
+    loop {
+        let step = Step::at_least(span * distance / (right - left));
+        let mut ticks = step.ticks(axis.start_s, axis.end_s);
+        let widest = ticks.iter().map(width).fold(0.0, f64::max);
+        if widest + 20.0 <= distance || ticks.len() <= 2 {
+            ticks.retain(|tick| {
+                let middle = left + (tick.value - axis.start_s) / span * (right - left);
+                let half = width(tick) / 2.0;
+                middle - half >= 2.0 && middle + half <= f64::from(WIDTH) - 2.0
+            });
+            return ticks;
+        }
+        distance = widest + 20.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strip_is_shared_fairly() {
+        assert_eq!(share(10.0, 20.0, 100.0), (10.0, 20.0));
+        assert_eq!(share(30.0, 200.0, 100.0), (30.0, 70.0));
+        assert_eq!(share(200.0, 30.0, 100.0), (70.0, 30.0));
+        assert_eq!(share(200.0, 200.0, 100.0), (50.0, 50.0));
+    }
+}

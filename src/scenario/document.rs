@@ -1,0 +1,196 @@
+//! From text to a checked scenario.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use toml::{Table, Value};
+
+use super::problem::{self, Step};
+use super::{Scenario, set};
+use crate::error::{Error, Result};
+use crate::presets::{self, Kind};
+
+/// A scenario document: its text, where it is from, and the table it holds.
+#[derive(Clone, Debug)]
+pub struct Document {
+    name: String,
+    text: String,
+    folder: PathBuf,
+    /// As written, with `--set` applied, before presets.
+    written: Table,
+    /// With presets.
+    resolved: Table,
+    settings: Vec<String>,
+}
+
+/// Largest file that is read.
+const MAX_BYTES: u64 = 10_000_000;
+
+impl Document {
+    /// Reads a file; `-` is standard input.
+    pub fn read(path: &Path) -> Result<Document> {
+        let bad = |e: std::io::Error| Error::Input(format!("{}: {e}", path.display()));
+        if path == Path::new("-") {
+            let text = read_text(std::io::stdin().lock(), "standard input")?;
+            return Document::parse("standard input", text, PathBuf::from("."));
+        }
+        let file = std::fs::File::open(path).map_err(bad)?;
+        if file.metadata().map_err(bad)?.is_dir() {
+            return Err(Error::Input(format!(
+                "{}: this is a folder; name a scenario file",
+                path.display()
+            )));
+        }
+        let name = path.display().to_string();
+        let text = read_text(file, &name)?;
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Document::parse(&name, text, folder)
+    }
+
+    /// Parses `text`; `name` is what errors call it, `folder` where its paths start.
+    pub fn parse(name: &str, text: String, folder: PathBuf) -> Result<Document> {
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        let written: Table = text.parse().map_err(|e| problem::syntax(name, &text, &e))?;
+        let mut document = Document {
+            name: name.to_owned(),
+            text,
+            folder,
+            resolved: Table::new(),
+            written,
+            settings: Vec::new(),
+        };
+        document.resolve()?;
+        Ok(document)
+    }
+
+    /// The document with `path=value` set in it.
+    pub fn with(&self, settings: &[String]) -> Result<Document> {
+        let mut document = self.clone();
+        for setting in settings {
+            set::apply(&mut document.written, setting).map_err(Error::Input)?;
+            document.settings.push(setting.clone());
+        }
+        document.resolve()?;
+        Ok(document)
+    }
+
+    /// The document with the value at `path` (as in `--set`) replaced.
+    pub fn with_value(&self, path: &str, value: Value) -> Result<Document> {
+        let mut document = self.clone();
+        set::put(&mut document.written, path, value).map_err(Error::Input)?;
+        document.settings.push(path.to_owned());
+        document.resolve()?;
+        Ok(document)
+    }
+
+    /// Where paths in the document start.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The table as written, before presets and defaults.
+    pub(super) fn written(&self) -> &Table {
+        &self.written
+    }
+
+    /// The table with presets, before defaults.
+    pub(super) fn resolved(&self) -> &Table {
+        &self.resolved
+    }
+
+    fn resolve(&mut self) -> Result<()> {
+        self.resolved = self.written.clone();
+        let result = expand_presets(&mut self.resolved);
+        result.map_err(|(path, sentence)| self.error(&path, &sentence))
+    }
+
+    /// The scenario, typed and checked.
+    pub fn scenario(&self) -> Result<Scenario> {
+        let value = Value::Table(self.resolved.clone());
+        let scenario: Scenario = serde_path_to_error::deserialize(value).map_err(|error| {
+            let path = problem::path_of(error.path());
+            let (path, sentence) = problem::explain(path, error.inner().message());
+            self.error(&path, &sentence)
+        })?;
+        match problem::check(&scenario) {
+            Some((path, sentence)) => Err(self.error(&path, &sentence)),
+            None => Ok(scenario),
+        }
+    }
+
+    /// An error at a place of the document.
+    pub fn error(&self, path: &[Step], sentence: &str) -> Error {
+        problem::locate(&self.name, &self.text, path, sentence, &self.settings)
+    }
+}
+
+fn read_text(reader: impl Read, name: &str) -> Result<String> {
+    let mut bytes = Vec::new();
+    reader
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| Error::Input(format!("{name}: {e}")))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::Input(format!(
+            "{name}: the file is larger than 10 MB; a scenario is small"
+        )));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        Error::Input(format!("{name}: byte {at} is not UTF-8; save the file as UTF-8"))
+    })
+}
+
+/// Fills in the keys that presets give: what is written wins.
+fn expand_presets(table: &mut Table) -> std::result::Result<(), (Vec<Step>, String)> {
+    if let Some(Value::Table(client)) = table.get_mut("client")
+        && let Some(Value::Array(layers)) = client.get_mut("layers")
+    {
+        for (index, layer) in layers.iter_mut().enumerate() {
+            let path = vec![
+                Step::key("client"),
+                Step::key("layers"),
+                Step::Index(index),
+                Step::key("preset"),
+            ];
+            if let Value::Table(layer) = layer {
+                expand(layer, "preset", Kind::Layer).map_err(|text| (path, text))?;
+            }
+        }
+    }
+    if let Some(Value::Table(provider)) = table.get_mut("provider")
+        && let Some(Value::Table(billing)) = provider.get_mut("billing")
+    {
+        let path = ["provider", "billing", "price"].map(Step::key).to_vec();
+        expand(billing, "price", Kind::Price).map_err(|text| (path, text))?;
+    }
+    Ok(())
+}
+
+fn expand(table: &mut Table, key: &str, kind: Kind) -> std::result::Result<(), String> {
+    let Some(Value::String(name)) = table.get(key) else { return Ok(()) };
+    let Some(preset) = presets::find(kind, name) else {
+        let names = kind.names();
+        return Err(format!("no preset is called \"{name}\"{}", problem::suggest(name, &names)));
+    };
+    for (key, given) in preset.keys {
+        match table.get_mut(&key) {
+            None => drop(table.insert(key, given)),
+            Some(written) => set::merge(&key, written, given),
+        }
+    }
+    Ok(())
+}
+
+/// Reads a TOML value of a known type, for experiment files.
+pub fn typed<T: for<'de> Deserialize<'de>>(name: &str, text: &str) -> Result<T> {
+    let table: Table = text.parse().map_err(|e| problem::syntax(name, text, &e))?;
+    serde_path_to_error::deserialize(Value::Table(table)).map_err(
+        |error: serde_path_to_error::Error<toml::de::Error>| {
+            let path = problem::path_of(error.path());
+            let (path, sentence) = problem::explain(path, error.inner().message());
+            problem::locate(name, text, &path, &sentence, &[])
+        },
+    )
+}

@@ -1,0 +1,127 @@
+//! The resolved scenario as text: canonical for the digest, with marks for `check`.
+
+use std::fmt::Write as _;
+
+use toml::{Table, Value};
+
+use super::{Document, Scenario};
+use crate::engine;
+use crate::error::{Error, Result};
+
+/// The scenario as TOML, every key written: the same for every spelling of the same scenario.
+pub fn canonical(scenario: &Scenario) -> Result<String> {
+    Ok(print(&to_table(scenario)?, &|_| String::new()))
+}
+
+/// A 64-bit hash of the canonical text, in hex.
+pub fn digest(scenario: &Scenario) -> Result<String> {
+    Ok(format!("{:016x}", engine::digest(canonical(scenario)?.as_bytes())))
+}
+
+/// The scenario as TOML, with a comment on every line that the document does not write.
+pub fn marked(document: &Document, scenario: &Scenario) -> Result<String> {
+    let full = to_table(scenario)?;
+    let mark = |path: &[&str]| {
+        let value = at(&full, path);
+        let missing = missing_in(value, at(document.written(), path));
+        let unresolved = missing_in(value, at(document.resolved(), path));
+        match (missing, unresolved) {
+            (None, _) => String::new(),
+            (Some(_), None) => "   # preset".to_owned(),
+            (Some(keys), Some(_)) if keys.is_empty() => "   # default".to_owned(),
+            (Some(keys), Some(_)) => format!("   # default: {}", keys.join(", ")),
+        }
+    };
+    Ok(print(&full, &mark))
+}
+
+fn to_table(scenario: &Scenario) -> Result<Table> {
+    Table::try_from(scenario).map_err(|e| Error::Bug(format!("a scenario does not print: {e}")))
+}
+
+/// A value by path; items of arrays by number.
+fn at<'a>(table: &'a Table, path: &[&str]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    rest.iter().try_fold(table.get(*first)?, |value, key| match value {
+        Value::Array(items) => items.get(key.parse::<usize>().ok()?),
+        other => other.get(*key),
+    })
+}
+
+/// None when `written` has all of `full`; else the keys it lacks (none named: all of it).
+fn missing_in(full: Option<&Value>, written: Option<&Value>) -> Option<Vec<String>> {
+    let (Some(full), Some(written)) = (full, written) else { return Some(vec![]) };
+    let (Some(full), Some(written)) = (full.as_table(), written.as_table()) else { return None };
+    let mut lacking = Vec::new();
+    for (key, value) in full {
+        match missing_in(Some(value), written.get(key)) {
+            Some(inner) if inner.is_empty() => lacking.push(key.clone()),
+            Some(inner) => lacking.extend(inner.into_iter().map(|k| format!("{key}.{k}"))),
+            None => {}
+        }
+    }
+    (!lacking.is_empty()).then_some(lacking)
+}
+
+/// Arrays of tables that are printed as sections of their own.
+const LISTS: [(&str, &str); 2] = [("provider", "faults"), ("client", "layers")];
+
+fn print(table: &Table, mark: &dyn Fn(&[&str]) -> String) -> String {
+    let mut text = String::new();
+    for (key, value) in table.iter().filter(|(_, value)| !value.is_table()) {
+        let _ = writeln!(text, "{key} = {}{}", inline(value), mark(&[key]));
+    }
+    for (section, value) in table {
+        let Value::Table(inner) = value else { continue };
+        let is_list = |key: &str| LISTS.contains(&(section.as_str(), key));
+        let plain: Vec<_> =
+            inner.iter().filter(|(key, value)| !is_list(key) || is_empty(value)).collect();
+        if !plain.is_empty() {
+            let _ = writeln!(text, "\n[{section}]");
+        }
+        for (key, value) in plain {
+            let _ = writeln!(text, "{key} = {}{}", inline(value), mark(&[section, key]));
+        }
+        for (key, value) in inner.iter().filter(|(key, value)| is_list(key) && !is_empty(value)) {
+            print_list(&mut text, section, key, value, mark);
+        }
+    }
+    text
+}
+
+fn is_empty(value: &Value) -> bool {
+    value.as_array().is_none_or(Vec::is_empty)
+}
+
+fn print_list(
+    text: &mut String,
+    section: &str,
+    key: &str,
+    value: &Value,
+    mark: &dyn Fn(&[&str]) -> String,
+) {
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        let _ = writeln!(text, "\n[[{section}.{key}]]");
+        let number = index.to_string();
+        for (name, value) in item.as_table().into_iter().flatten() {
+            let note = mark(&[section, key, &number, name]);
+            let _ = writeln!(text, "{name} = {}{note}", inline(value));
+        }
+    }
+}
+
+/// A value on one line.
+fn inline(value: &Value) -> String {
+    match value {
+        Value::Table(table) => {
+            let parts: Vec<String> =
+                table.iter().map(|(key, value)| format!("{key} = {}", inline(value))).collect();
+            if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) }
+        }
+        Value::Array(items) => {
+            let parts: Vec<String> = items.iter().map(inline).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        plain => plain.to_string(),
+    }
+}

@@ -1,0 +1,93 @@
+//! How large a run will be, before anything is allocated.
+
+use super::Scenario;
+use crate::error::{Error, Result};
+use crate::model::{Arrivals, Plan};
+
+/// The most memory that runs may need together, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimit(pub u64);
+
+impl Default for MemoryLimit {
+    fn default() -> MemoryLimit {
+        MemoryLimit(4 << 30)
+    }
+}
+
+/// Bytes per request: state, pending events, its outcome; more for each layer.
+const PER_REQUEST: f64 = 100.0;
+const PER_LAYER: f64 = 30.0;
+/// Bytes per client of a semaphore or a budget of its own.
+const PER_CLIENT_PART: f64 = 80.0;
+
+impl MemoryLimit {
+    /// Refuses a plan that would need more, with the estimate and the way out.
+    pub fn check(self, scenario: &Scenario, plan: &Plan, threads: usize) -> Result<()> {
+        let requests = match &plan.arrivals {
+            Arrivals::Burst(_) => f64::from(plan.clients),
+            Arrivals::ClosedLoop { jobs } => f64::from(*jobs),
+            Arrivals::Trace(trace) => trace.len() as f64,
+            Arrivals::Poisson { stream, .. } => stream.expected(scenario.measure.horizon),
+        };
+        let parts = plan
+            .layers
+            .iter()
+            .map(|l| u8::from(l.semaphore.is_some()) + u8::from(l.budget.is_some()));
+        let clients = f64::from(plan.clients) * f64::from(parts.sum::<u8>());
+        let layers = plan.layers.len() as f64;
+        let bytes = threads as f64
+            * (requests * (PER_REQUEST + PER_LAYER * layers) + clients * PER_CLIENT_PART);
+        if requests > f64::from(u32::MAX) {
+            return Err(Error::Input(format!(
+                "about {requests:.0} requests are more than a run can number (4294967295); shorten the workload"
+            )));
+        }
+        if bytes <= self.0 as f64 {
+            return Ok(());
+        }
+        Err(Error::Input(format!(
+            "about {requests:.0} requests on {threads} threads would need about {} of memory, and the limit is {}; \
+             make the workload smaller, use fewer --threads, or raise the limit with --max-memory {}",
+            human(bytes),
+            human(self.0 as f64),
+            human(bytes * 1.1).replace(' ', ""),
+        )))
+    }
+}
+
+fn human(bytes: f64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1, "B")];
+    let (size, unit) = units.iter().find(|(size, _)| bytes >= *size as f64).unwrap_or(&(1, "B"));
+    format!("{:.1} {unit}", bytes / *size as f64)
+}
+
+/// Reads "8GiB", "500MB", "1000000".
+pub fn parse_bytes(text: &str) -> std::result::Result<MemoryLimit, String> {
+    let help =
+        || format!("\"{text}\" is not a size; write a number and MB, GB, MiB or GiB, such as 8GiB");
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..end].parse().map_err(|_| help())?;
+    let unit = match text[end..].trim() {
+        "" | "B" => 1.0,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        "MiB" => f64::from(1u32 << 20),
+        "GiB" => f64::from(1u32 << 30),
+        "TiB" => f64::from(1u32 << 30) * 1024.0,
+        _ => return Err(help()),
+    };
+    Ok(MemoryLimit((number * unit) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read() {
+        assert_eq!(parse_bytes("8GiB"), Ok(MemoryLimit(8 << 30)));
+        assert_eq!(parse_bytes("500MB"), Ok(MemoryLimit(500_000_000)));
+        assert!(parse_bytes("much").is_err() && parse_bytes("8 parsec").is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! Faults on a timeline.
+
+use serde::{Deserialize, Serialize};
+
+use crate::rng::{Purpose, Streams};
+use crate::units::Span;
+
+/// One fault, written as a table with one key that names its kind.
+pub type Fault = FaultKind;
+
+/// The kinds of fault.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// Every attempt is refused with a status for a while.
+    Outage(Outage),
+    /// Some attempts take another service time.
+    Slow(Slow),
+}
+
+/// A total outage during [from, to). Work in service at its start finishes and is billed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// Its start.
+    pub from: Span,
+    /// Its end; without it the outage lasts for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<Span>,
+    /// The status of every answer, 400 to 599.
+    pub status: u16,
+}
+
+/// Some attempts are served in `service` instead of the usual time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slow {
+    /// How many, 0 to 1.
+    pub share: f64,
+    /// What the share is of.
+    pub of: Share,
+    /// Their service time.
+    pub service: Span,
+}
+
+/// What a share of slow attempts is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Share {
+    /// Exactly this share of requests, evenly spread (every n-th), each on its first attempt only.
+    Requests,
+    /// Each attempt with this probability, independently.
+    Attempts,
+}
+
+impl Outage {
+    /// True when the outage is on at `now`.
+    #[inline]
+    pub fn covers(&self, now: u64) -> bool {
+        self.from.nanos() <= now && self.to.is_none_or(|to| now < to.nanos())
+    }
+}
+
+impl Slow {
+    /// True when this fault slows `attempt` (1 is the first) of `request`.
+    pub fn hits(&self, request: u32, attempt: u32, streams: &Streams) -> bool {
+        match self.of {
+            Share::Requests => {
+                let marks = |n: f64| (n * self.share + 1e-9).floor();
+                attempt == 1 && marks(f64::from(request) + 1.0) > marks(f64::from(request))
+            }
+            Share::Attempts => {
+                let mut stream = streams.stream(Purpose::Fault, request, attempt);
+                stream.unit() < self.share
+            }
+        }
+    }
+}
+
+impl FaultKind {
+    /// What is wrong with the parameters: kind, key and a sentence.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        match self {
+            FaultKind::Outage(outage) => {
+                if !(400..=599).contains(&outage.status) {
+                    let text =
+                        format!("the status {} is not an error; write 400 to 599", outage.status);
+                    return Some(("status", text));
+                }
+                let backwards = outage.to.is_some_and(|to| to < outage.from);
+                backwards.then(|| {
+                    ("to", "the outage ends before it starts; swap from and to".to_owned())
+                })
+            }
+            FaultKind::Slow(slow) if !(0.0..=1.0).contains(&slow.share) => {
+                Some(("share", format!("the share {} is out of range; write 0 to 1", slow.share)))
+            }
+            FaultKind::Slow(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outage_is_half_open() {
+        let s = Span::from_seconds;
+        let outage = Outage { from: s(1), to: Some(s(2)), status: 503 };
+        let at = |ns| outage.covers(ns);
+        let second = 1_000_000_000;
+        assert_eq!(
+            [at(second - 1), at(second), at(2 * second - 1), at(2 * second)],
+            [false, true, true, false]
+        );
+        assert!(Outage { to: None, ..outage }.covers(u64::MAX));
+    }
+
+    #[test]
+    fn a_share_of_requests_is_exact() {
+        let streams = Streams::new(1, 0);
+        for (share, of_thousand) in [(0.08, 80), (0.15, 150), (0.0, 0), (1.0, 1_000), (0.333, 333)]
+        {
+            let slow = Slow { share, of: Share::Requests, service: Span::ZERO };
+            let hit = (0..1_000).filter(|&r| slow.hits(r, 1, &streams)).count();
+            assert_eq!(hit, of_thousand, "{share}");
+            assert!(!(0..1_000).any(|r| slow.hits(r, 2, &streams)));
+        }
+    }
+
+    #[test]
+    fn a_share_of_attempts_is_a_probability() {
+        let slow = Slow { share: 0.08, of: Share::Attempts, service: Span::ZERO };
+        let streams = Streams::new(1, 0);
+        let hit = (0..100_000).filter(|&r| slow.hits(r, 2, &streams)).count() as f64;
+        // 8,000 expected, standard deviation 85.8.
+        assert!((hit - 8_000.0).abs() < 4.0 * 85.8, "{hit}");
+    }
+}

@@ -1,0 +1,22 @@
+//! What a provider does with an attempt: pure state machines.
+//!
+//! ```text
+//! arrival ─► backlog ─► fault? ─► request limit ─► free place? ─► service ─► billing
+//!              │          │            │               └► queue ─┘
+//!              reset      status       429               └ full: overload status
+//! ```
+//! Nothing here schedules an event: times are arguments and results.
+
+mod admission;
+mod backlog;
+mod billing;
+mod faults;
+mod limits;
+mod service;
+
+pub use admission::{Admission, Fifo, Job, Place, Queue};
+pub use backlog::{AcceptQueue, Backlog};
+pub use billing::{Billing, BillingRule, Tokens};
+pub use faults::{Fault, FaultKind, Outage, Share, Slow};
+pub use limits::{Bucket, Limits, RequestLimit, RetryAfterHeader};
+pub use service::{Service, ServiceSampler, TokenService};

@@ -1,0 +1,153 @@
+//! How long an answer takes.
+
+use std::fmt;
+
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{self, IntoDeserializer, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::dist::{Distribution, Exponential, Lognormal, Sampler, Uniform};
+use crate::rng::{Purpose, Streams};
+use crate::units::{Rate, Span};
+
+/// Service time as a scenario states it: a span, a law, or from the tokens of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Service {
+    /// Independent of the request.
+    Drawn(Distribution<Span>),
+    /// From the tokens of the answer.
+    Tokens {
+        /// The parameters.
+        tokens: TokenService,
+    },
+}
+
+/// Time to first token, then tokens at a constant rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TokenService {
+    /// Time to first token.
+    pub first: Span,
+    /// Output tokens per second of one answer.
+    pub rate: Rate,
+}
+
+/// The kinds that are written as a table with one key.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Named {
+    Exponential(Exponential<Span>),
+    Uniform(Uniform<Span>),
+    Lognormal(Lognormal<Span>),
+    Tokens(TokenService),
+}
+
+impl Default for Service {
+    fn default() -> Service {
+        Service::Drawn(Distribution::Constant(Span::ZERO))
+    }
+}
+
+impl Service {
+    /// What is wrong with the parameters.
+    fn problem(&self) -> Option<String> {
+        match self {
+            Service::Drawn(distribution) => distribution.problem(),
+            Service::Tokens { tokens } => tokens.rate.is_zero().then(|| {
+                "tokens: a rate of 0 never finishes an answer; write a rate above 0/s".to_owned()
+            }),
+        }
+    }
+
+    /// Mean service time in seconds, given the mean output tokens.
+    pub fn mean_s(&self, output_tokens: f64) -> f64 {
+        match self {
+            Service::Drawn(distribution) => distribution.mean() / 1e9,
+            Service::Tokens { tokens } => {
+                tokens.first.seconds() + output_tokens / tokens.rate.hertz()
+            }
+        }
+    }
+
+    /// Made ready for sampling.
+    pub fn sampler(&self) -> ServiceSampler {
+        match self {
+            Service::Drawn(distribution) => ServiceSampler::Drawn(distribution.sampler()),
+            Service::Tokens { tokens } => ServiceSampler::Tokens(*tokens),
+        }
+    }
+}
+
+/// Service times of attempts, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub enum ServiceSampler {
+    /// One draw per attempt.
+    Drawn(Sampler),
+    /// Computed from the tokens of the request.
+    Tokens(TokenService),
+}
+
+impl ServiceSampler {
+    /// The service time of `attempt` of `request`; `output_tokens` is asked for when it matters.
+    #[inline]
+    pub fn sample(
+        &self,
+        streams: &Streams,
+        request: u32,
+        attempt: u32,
+        output_tokens: impl FnOnce() -> u64,
+    ) -> u64 {
+        match self {
+            ServiceSampler::Drawn(sampler) => {
+                sampler.sample(streams.stream(Purpose::Service, request, attempt))
+            }
+            ServiceSampler::Tokens(t) => {
+                let nanos = u128::from(output_tokens()) * u128::from(t.rate.period())
+                    / u128::from(t.rate.events());
+                t.first.nanos() + nanos as u64
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Service {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Service, D::Error> {
+        let service = deserializer.deserialize_any(SpanOrKind)?;
+        match service.problem() {
+            Some(problem) => Err(de::Error::custom(problem)),
+            None => Ok(service),
+        }
+    }
+}
+
+/// Accepts a plain span or a table with the name of a kind.
+struct SpanOrKind;
+
+impl<'de> Visitor<'de> for SpanOrKind {
+    type Value = Service;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a duration, or one of tokens, exponential, uniform, lognormal as a table")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Service, E> {
+        let inner: StrDeserializer<'_, E> = text.into_deserializer();
+        Span::deserialize(inner).map(|span| Service::Drawn(Distribution::Constant(span)))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Service, E> {
+        Err(E::custom(format!(
+            "the duration {number} has no unit; write \"{number}s\" or \"{number}ms\""
+        )))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Service, A::Error> {
+        Ok(match Named::deserialize(MapAccessDeserializer::new(map))? {
+            Named::Exponential(law) => Service::Drawn(Distribution::Exponential(law)),
+            Named::Uniform(law) => Service::Drawn(Distribution::Uniform(law)),
+            Named::Lognormal(law) => Service::Drawn(Distribution::Lognormal(law)),
+            Named::Tokens(tokens) => Service::Tokens { tokens },
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! Numbers in, numbers out: summaries, intervals, paired comparisons and quantiles.
+//!
+//! Values are folded in the order given, so the same rows give the same bits.
+
+mod sum;
+
+pub mod paired;
+pub mod quantile;
+pub mod student;
+pub mod summary;

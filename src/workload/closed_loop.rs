@@ -1,0 +1,11 @@
+//! Workers that draw from a queue of jobs.
+
+use serde::{Deserialize, Serialize};
+
+/// Every client starts a job at t = 0 and takes the next one when its last one is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClosedLoop {
+    /// Jobs in the queue.
+    pub jobs: u32,
+}
