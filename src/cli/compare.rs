@@ -171,9 +171,11 @@ fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> Strin
         let policies = cells.iter().map(|c| c.cell.policy.clone());
         std::iter::once(first.to_owned()).chain(policies).collect::<Vec<_>>()
     };
-    let mut means = Table::new(header("mean ± half of the 95 % interval"), 1);
-    let mut paired =
-        Table::new(header(&format!("difference from {}, paired by seed", baseline.cell.policy)), 1);
+    let mut means = Table::new(header("mean ± half of the 95 % interval"), "lr");
+    let mut paired = Table::new(
+        header(&format!("difference from {}, paired by seed", baseline.cell.policy)),
+        "lr",
+    );
     for name in metrics {
         let mean = |cell: &CellRuns| {
             let found =

@@ -23,7 +23,7 @@ pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> 
     );
     let (curves, cut) = without_tail(curves);
     if cut {
-        note.push_str(" · the last 0.5 % of the slowest policy's attempts come later");
+        note.push_str(" · the last 1 % of the slowest policy's attempts come later");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
     draw(title, &note, scenario, &curves, &peaks)
@@ -81,7 +81,7 @@ fn spaced(span: Span) -> String {
 }
 
 /// Share of a policy's attempts that is drawn at least.
-const DRAWN: f64 = 0.995;
+const DRAWN: f64 = 0.99;
 
 /// The curves up to the window by which every policy has sent nearly all of its attempts: a few
 /// stragglers would otherwise press the storm into a corner of the picture. True when windows

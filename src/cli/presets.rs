@@ -31,7 +31,7 @@ pub fn main(args: &Args) -> Result<Answer> {
         print(&serde_json::to_string_pretty(&document).map_err(|e| Error::Bug(e.to_string()))?)?;
         return Ok(Answer::Yes);
     }
-    let mut table = Table::new(["preset", "kind", "date", "what"], 4);
+    let mut table = Table::new(["preset", "kind", "date", "what"], "l");
     for (kind, presets) in &kinds {
         for preset in presets {
             table.row(vec![

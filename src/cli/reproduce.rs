@@ -72,7 +72,7 @@ pub fn main(args: &Args) -> Result<Answer> {
 }
 
 fn list() -> Result<Answer> {
-    let mut table = Table::new(["experiment", "room", "question"], 3);
+    let mut table = Table::new(["experiment", "room", "question"], "l");
     for (name, room) in names() {
         let experiment = Experiment::find(name)?;
         table.row(vec![name.to_owned(), room.to_owned(), experiment.question]);
@@ -157,7 +157,7 @@ fn text(outcome: &Outcome, style: Style) -> String {
             "min … max",
             "unit",
         ],
-        3,
+        "lllrrrrrl",
     );
     for judged in &outcome.judged {
         let optional = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), number);

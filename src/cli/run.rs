@@ -92,7 +92,7 @@ fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result
 
 fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
     let mut table =
-        Table::new(["metric", "mean", "95 % interval", "min … max", "unit", "meaning"], 1);
+        Table::new(["metric", "mean", "95 % interval", "min … max", "unit", "meaning"], "lrrrll");
     let quiet = |name: &str, mean: f64| mean == 0.0 && !ALWAYS.contains(&name);
     for one in summaries(cell) {
         let Some(summary) = one.summary else { continue };

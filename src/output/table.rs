@@ -16,18 +16,20 @@ pub enum Style {
 const PLAIN: TableStyle =
     TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Rows of text under a header; the first `left` columns are aligned to the left.
+/// Rows of text under a header.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     header: Vec<String>,
     rows: Vec<Vec<String>>,
-    left: usize,
+    alignment: String,
 }
 
 impl Table {
-    /// A table with these columns, the first `left` of them words and the others numbers.
-    pub fn new<S: Into<String>>(header: impl IntoIterator<Item = S>, left: usize) -> Table {
-        Table { header: header.into_iter().map(Into::into).collect(), rows: Vec::new(), left }
+    /// A table with these columns; `alignment` has an `l` or an `r` for each, and its last letter
+    /// holds for all further columns.
+    pub fn new<S: Into<String>>(header: impl IntoIterator<Item = S>, alignment: &str) -> Table {
+        let header = header.into_iter().map(Into::into).collect();
+        Table { header, rows: Vec::new(), alignment: alignment.to_owned() }
     }
 
     /// Adds a row.
@@ -47,8 +49,12 @@ impl Table {
         for row in &self.rows {
             table.add_row(row.iter().map(Cell::new));
         }
-        for column in self.left..self.header.len() {
-            if let Some(column) = table.column_mut(column) {
+        let last = self.alignment.chars().last().unwrap_or('l');
+        let letters = self.alignment.chars().chain(std::iter::repeat(last));
+        for (column, letter) in letters.take(self.header.len()).enumerate() {
+            if letter == 'r'
+                && let Some(column) = table.column_mut(column)
+            {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
