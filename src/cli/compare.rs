@@ -8,10 +8,9 @@ use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
 use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, summaries, swap};
-use crate::output::{Style, Table, number, print, summary_csv};
+use crate::output::{Style, Table, number, print, summary_csv, with_halfwidth};
 use crate::scenario::assumptions;
 use crate::stats::paired::{Paired, compare};
-use crate::stats::summary::Summary;
 
 /// Compare policies on the same requests, service times and failures (common random numbers).
 #[derive(Debug, clap::Args)]
@@ -153,16 +152,6 @@ fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
     })
 }
 
-/// "158.4 ± 1.2": a mean and half the width of its 95 % interval.
-fn with_halfwidth(summary: &Summary) -> String {
-    match summary.ci95 {
-        Some((low, high)) if high > low => {
-            format!("{} ± {}", number(summary.mean), number((high - low) / 2.0))
-        }
-        _ => number(summary.mean),
-    }
-}
-
 fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> String {
     let baseline = &cells[0];
     let metrics: Vec<&str> =
@@ -180,12 +169,15 @@ fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> Strin
         let mean = |cell: &CellRuns| {
             let found =
                 summaries(cell).into_iter().find(|s| s.metric.name == name).and_then(|s| s.summary);
-            found.map_or_else(|| "–".to_owned(), |s| with_halfwidth(&s))
+            found.map_or_else(|| "–".to_owned(), |s| with_halfwidth(s.mean, s.ci95))
         };
         means.row(std::iter::once(name.to_owned()).chain(cells.iter().map(mean)).collect());
         let delta = |cell: &CellRuns| {
             let found = difference(name, cell, baseline);
-            found.map_or_else(|| "–".to_owned(), |p| with_halfwidth(&p.difference))
+            found.map_or_else(
+                || "–".to_owned(),
+                |p| with_halfwidth(p.difference.mean, p.difference.ci95),
+            )
         };
         paired.row(std::iter::once(name.to_owned()).chain(cells.iter().map(delta)).collect());
     }

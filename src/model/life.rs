@@ -476,8 +476,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
                 let stream = self.streams.backoff(l as u32, request, total);
                 let n = made.saturating_sub(1);
                 let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
-                let (shortest, longest) = layer.rule.backoff.bounds(n);
-                debug_assert!((shortest..=longest).contains(&wait), "I8: a wait out of bounds");
+                debug_assert!(
+                    within(layer.rule.backoff.bounds(n), wait),
+                    "I8: a wait out of bounds"
+                );
                 layer.remember_wait(request, wait);
                 wait
             }
@@ -603,4 +605,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             end,
         })
     }
+}
+
+fn within((least, most): (u64, u64), wait: u64) -> bool {
+    (least..=most).contains(&wait)
 }

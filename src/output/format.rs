@@ -29,6 +29,23 @@ fn thousands(whole: &str) -> String {
     text
 }
 
+/// "158.4 ± 1.2": a mean and half the width of its interval, to two significant digits.
+pub fn with_halfwidth(mean: f64, bounds: Option<(f64, f64)>) -> String {
+    match bounds {
+        Some((low, high)) if high > low => {
+            format!("{} ± {}", number(mean), two_digits((high - low) / 2.0))
+        }
+        _ => number(mean),
+    }
+}
+
+fn two_digits(value: f64) -> String {
+    let decimals = [(10.0, 0), (1.0, 1), (0.1, 2), (0.01, 3), (0.001, 4)];
+    let decimals = decimals.iter().find(|(least, _)| value >= *least).map_or(6, |(_, d)| *d);
+    let rounded = format!("{value:.decimals$}");
+    if decimals == 0 { thousands(&rounded) } else { rounded }
+}
+
 /// An interval, "–" when there is none.
 pub fn interval(bounds: Option<(f64, f64)>) -> String {
     bounds
@@ -54,5 +71,13 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn half_widths_have_two_digits() {
+        assert_eq!(with_halfwidth(158.42, Some((157.2, 159.6))), "158.4 ± 1.2");
+        assert_eq!(with_halfwidth(262_010.0, Some((248_056.0, 275_964.0))), "262,010 ± 13,954");
+        assert_eq!(with_halfwidth(0.9, Some((0.8977, 0.9023))), "0.9 ± 0.0023");
+        assert_eq!(with_halfwidth(1_000.0, Some((1_000.0, 1_000.0))), "1,000");
     }
 }

@@ -10,7 +10,7 @@ mod table;
 pub mod plot;
 
 pub use folder::Folder;
-pub use format::{interval, number};
+pub use format::{interval, number, with_halfwidth};
 pub use manifest::manifest;
 pub use rows::{runs_csv, summary_csv, windows_csv};
 pub use stdout::print;
