@@ -109,7 +109,8 @@ impl Effort {
         self.memory.check(&cell.scenario, &cell.plan, self.thread_count())
     }
 
-    fn thread_count(&self) -> usize {
+    /// Threads that are used: as told, or one per core.
+    pub fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             n => n,

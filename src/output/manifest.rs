@@ -33,7 +33,7 @@ pub fn manifest(
         "unix_time": seconds,
         "seed": effort.seed,
         "replications": effort.replications,
-        "threads": effort.threads,
+        "threads": effort.thread_count(),
         "events": events,
         "policies": policies,
         "files": files,

@@ -139,7 +139,7 @@ pub struct Measure {
     /// How many retries of a request are watched one by one (`retry_1_peak_bin`, …), 0 to 64.
     pub per_retry: u32,
     /// Most events at one instant before the run is taken for a livelock; by default 1,000,000
-    /// and 1,000 per client.
+    /// and 100 per client or job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub events_per_instant: Option<u64>,
 }
@@ -167,11 +167,14 @@ impl Scenario {
             layers: self.layers(),
             provider: self.provider_plan(),
             horizon: self.measure.horizon.nanos(),
-            events_per_instant: self
-                .measure
-                .events_per_instant
-                .unwrap_or(1_000_000 + 1_000 * u64::from(self.workload.clients)),
+            events_per_instant: self.events_per_instant(),
         })
+    }
+
+    fn events_per_instant(&self) -> u64 {
+        let jobs = self.workload.closed_loop.map_or(0, |closed| closed.jobs);
+        let requests = u64::from(self.workload.clients.max(jobs));
+        self.measure.events_per_instant.unwrap_or(1_000_000 + 100 * requests)
     }
 
     fn arrivals(&self, folder: &Path) -> Result<Arrivals> {
