@@ -23,16 +23,33 @@ pub fn marked(document: &Document, scenario: &Scenario) -> Result<String> {
     let full = to_table(scenario)?;
     let mark = |path: &[&str]| {
         let value = at(&full, path);
-        let missing = missing_in(value, at(document.written(), path));
-        let unresolved = missing_in(value, at(document.resolved(), path));
-        match (missing, unresolved) {
-            (None, _) => String::new(),
-            (Some(_), None) => "   # preset".to_owned(),
-            (Some(keys), Some(_)) if keys.is_empty() => "   # default".to_owned(),
-            (Some(keys), Some(_)) => format!("   # default: {}", keys.join(", ")),
-        }
+        let unwritten = missing_in(value, at(document.written(), path));
+        let unset = missing_in(value, at(document.resolved(), path));
+        origin(unwritten, unset)
     };
     Ok(print(&full, &mark))
+}
+
+/// The comment that says where keys are from: those that are not written are from a preset, and
+/// those that a preset does not set either are defaults. An empty list stands for the whole value.
+fn origin(unwritten: Option<Vec<String>>, unset: Option<Vec<String>>) -> String {
+    let named = |word: &str, keys: &[String]| match keys {
+        [] => word.to_owned(),
+        keys => format!("{word}: {}", keys.join(", ")),
+    };
+    let notes: Vec<String> = match (unwritten, unset) {
+        (None, _) => return String::new(),
+        (Some(keys), None) => vec![named("preset", &keys)],
+        (Some(_), Some(unset)) if unset.is_empty() => vec!["default".to_owned()],
+        (Some(unwritten), Some(unset)) => {
+            let given: Vec<String> =
+                unwritten.iter().filter(|key| !unset.contains(key)).cloned().collect();
+            let preset = unwritten.is_empty() || !given.is_empty();
+            let first = preset.then(|| named("preset", &given));
+            first.into_iter().chain([named("default", &unset)]).collect()
+        }
+    };
+    format!("   # {}", notes.join("; "))
 }
 
 fn to_table(scenario: &Scenario) -> Result<Table> {
