@@ -47,6 +47,8 @@ pub(super) struct Simulation<'a, O> {
     ranks: Ranks,
     events: EventList,
     handled: u64,
+    /// When something last happened; events of requests that had moved on do not count.
+    last_change: Time,
     fingerprint: Fingerprint,
     requests: Requests,
     /// The next request of a stream or queue, and the instant of the last one.
@@ -69,6 +71,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             ranks: Ranks::new(&streams),
             events: EventList::with_capacity(known as usize),
             handled: 0,
+            last_change: 0,
             fingerprint: Fingerprint::default(),
             requests: Requests::default(),
             next_request: 0,
@@ -108,17 +111,21 @@ impl<'a, O: Observer> Simulation<'a, O> {
         Ok(())
     }
 
-    /// One event. Stale ones (their request has moved on) fall through the phase tests.
+    /// One event. The provider's happen whatever the client does; the client's are stale and
+    /// mean nothing once their request has moved on.
     #[inline]
     fn handle(&mut self, key: Key) {
         let request = self.ranks.entity(key.rank());
         let step = key.step();
+        let current = self.requests.step[request as usize] == step;
         match key.class() {
             Class::Completion => self.on_completion(request, step),
             Class::Accept => self.on_accept(request, step),
-            Class::Attempt => self.on_wake(request, step),
-            Class::Timeout => self.on_timeout(request, step),
+            Class::Attempt if current => self.on_wake(request),
+            Class::Timeout if current => self.on_timeout(request),
+            Class::Attempt | Class::Timeout => return,
         }
+        self.last_change = self.events.now();
     }
 
     // ----- arrivals -------------------------------------------------------------------------
@@ -370,10 +377,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
 
     // ----- waking up and limits of time -----------------------------------------------------
 
-    fn on_wake(&mut self, request: u32, step: u32) {
-        if self.requests.step[request as usize] != step {
-            return;
-        }
+    fn on_wake(&mut self, request: u32) {
         match self.requests.phase[request as usize] {
             Phase::Unborn => self.create(request),
             Phase::Granted(l) => self.proceed(request, l.into()),
@@ -387,10 +391,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     /// A limit of time is reached: the outermost layer whose limit it is sees a timeout.
-    fn on_timeout(&mut self, request: u32, step: u32) {
-        if self.requests.step[request as usize] != step {
-            return;
-        }
+    fn on_timeout(&mut self, request: u32) {
         let now = self.events.now();
         let held = self.held_from(request);
         // Layer `calling` has a call under way, layers from `held` on an attempt as well; what
@@ -561,7 +562,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     fn finish(mut self) -> Result<Report, RunError> {
         let left = self.ledger.started > self.ledger.completed
             || self.ledger.created > self.ledger.succeeded + self.ledger.gave_up_total();
-        let end = if left { self.plan.horizon } else { self.events.now() };
+        let end = if left { self.plan.horizon } else { self.last_change };
         self.ledger.layers = self.layers.iter().map(|layer| layer.count).collect();
         self.ledger.close(end)?;
         let law = |holds: bool, law, found: &str| {
