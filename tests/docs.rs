@@ -1,0 +1,136 @@
+//! What the documents show works as they show it.
+
+mod command;
+
+use std::fs;
+use std::path::PathBuf;
+
+use command::{here, run, run_with};
+
+/// README.md, DESIGN.md and docs, as far as they are there.
+fn documents() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = ["README.md", "DESIGN.md", "CONTRIBUTING.md"].map(here).to_vec();
+    let mut folders = vec![here("docs"), here("experiments")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.retain(|path| path.is_file());
+    found
+}
+
+/// The blocks of a language with their lines.
+fn blocks(text: &str, language: &str) -> Vec<(usize, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, String, bool)> = None;
+    for (number, line) in text.lines().enumerate() {
+        match (&mut open, line.trim_start().strip_prefix("```")) {
+            (None, Some(info)) => {
+                let wanted = info.split([',', ' ']).next() == Some(language);
+                open = Some((number + 1, String::new(), wanted));
+            }
+            (Some(_), Some(_)) => {
+                if let Some((line, block, true)) = open.take() {
+                    blocks.push((line, block));
+                }
+            }
+            (Some((_, block, _)), None) => block.push_str(&format!("{line}\n")),
+            (None, None) => {}
+        }
+    }
+    blocks
+}
+
+#[test]
+fn whole_scenarios_in_the_documents_are_right() {
+    let home = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for path in documents() {
+        let text = fs::read_to_string(&path).unwrap();
+        for (line, block) in blocks(&text, "toml") {
+            if !block.contains("[workload]") || block.contains("[dependencies]") {
+                continue;
+            }
+            count += 1;
+            fs::write(home.path().join("block.toml"), &block).unwrap();
+            let ran = run(home.path(), &["check", "block.toml"]);
+            assert_eq!(ran.code, 0, "{}:{line}: {}", path.display(), ran.err);
+        }
+    }
+    eprintln!("{count} scenarios in documents");
+}
+
+#[test]
+fn commands_in_the_documents_are_known() {
+    let home = tempfile::tempdir().unwrap();
+    for path in documents() {
+        let text = fs::read_to_string(&path).unwrap();
+        let shell = ["console", "sh", "bash"].iter().flat_map(|language| blocks(&text, language));
+        for (line, block) in shell {
+            for command in block.lines().map(|l| l.trim_start_matches("$ ")) {
+                let Some(rest) = command.strip_prefix("retrylab ") else { continue };
+                // The options are known, whatever the files are.
+                let mut words: Vec<&str> = rest
+                    .split(" #")
+                    .next()
+                    .unwrap()
+                    .split(['|', '>'])
+                    .next()
+                    .unwrap()
+                    .split_whitespace()
+                    .collect();
+                words.push("--help");
+                let ran = run(home.path(), &words);
+                assert_eq!(ran.code, 0, "{}:{line}: {command}: {}", path.display(), ran.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_init_writes_runs_as_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let template = run(home.path(), &["init"]);
+    assert_eq!((template.code, template.err.as_str()), (0, ""));
+    assert_eq!(template.out, fs::read_to_string(here("src/cli/init.toml")).unwrap());
+    let ran = run_with(home.path(), &["run", "-", "-r", "3", "--json"], template.out.as_bytes());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let document = ran.json();
+    assert_eq!(document["metrics"]["requests"]["mean"], 500.0);
+    // A first scenario in which nothing ever succeeds would teach little.
+    assert!(document["metrics"]["success_ratio"]["mean"].as_f64().unwrap() > 0.5, "{document}");
+    assert_eq!(run(home.path(), &["init", "storm.toml"]).code, 0);
+    assert_eq!(fs::read_to_string(home.path().join("storm.toml")).unwrap(), template.out);
+}
+
+#[test]
+fn every_line_that_init_comments_out_is_right_when_it_is_taken_in() {
+    let home = tempfile::tempdir().unwrap();
+    let template = run(home.path(), &["init"]).out;
+    let lines: Vec<&str> = template.lines().collect();
+    fs::write(
+        home.path().join("trace.csv"),
+        "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.97,4808,10\n",
+    )
+    .unwrap();
+    let optional = |line: &str| line.strip_prefix("# ").is_some_and(|l| l.contains(" = {"));
+    let mut count = 0;
+    for (index, line) in lines.iter().enumerate().filter(|(_, line)| optional(line)) {
+        count += 1;
+        let workload = ["poisson", "closed_loop", "trace"].iter().any(|w| line[2..].starts_with(w));
+        let text: String = (lines.iter().enumerate())
+            .filter(|(_, other)| !(workload && other.starts_with("burst")))
+            .map(|(i, other)| format!("{}\n", if i == index { &other[2..] } else { other }))
+            .collect();
+        fs::write(home.path().join("storm.toml"), text).unwrap();
+        let ran = run(home.path(), &["run", "storm.toml", "-r", "1", "--json"]);
+        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+    }
+    assert_eq!(count, 7);
+}
