@@ -1,0 +1,404 @@
+//! A swarm: random scenarios with every part drawn, hostile constants included.
+//!
+//! A run checks its conservation laws itself, so `Ok` says that they hold. Every scenario is run
+//! twice and must give the same fingerprint.
+
+mod common;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use retrylab::answer::Outcome;
+use retrylab::client::{Layer, Scope};
+use retrylab::model::{self, Observer, Report, RunError};
+use retrylab::rng::Streams;
+use retrylab::scenario::Document;
+use retrylab::server::Tokens;
+use retrylab::units::Time;
+
+use common::SEED;
+
+const SCENARIOS: u64 = 3000;
+
+/// A small generator of its own (splitmix64), apart from the one under test.
+struct Dice(u64);
+
+impl Dice {
+    fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.bits() % bound as u64) as usize
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.below(100) < percent
+    }
+
+    fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
+        choices[self.below(choices.len())]
+    }
+}
+
+/// Times on a coarse grid, so that many things happen at one instant.
+const SPANS: [&str; 8] = ["0s", "1ns", "1ms", "50ms", "100ms", "150ms", "1s", "3s"];
+const LIMITS: [&str; 6] = ["1ns", "50ms", "100ms", "150ms", "1s", "4s"];
+const SCOPES: [&str; 3] = ["client", "group", "fleet"];
+
+fn scenario(dice: &mut Dice) -> String {
+    let mut text = String::from("[workload]\n");
+    let clients = dice.one_of(&[1, 2, 7, 30]);
+    let workload = match dice.below(4) {
+        0 => "burst = { at = \"0s\" }".to_owned(),
+        1 => format!(
+            "burst = {{ at = \"{}\", spread = \"{}\" }}",
+            dice.one_of(&SPANS),
+            dice.one_of(&SPANS)
+        ),
+        2 => format!(
+            "poisson = {{ rate = \"{}/s\", duration = \"{}\" }}",
+            dice.one_of(&["0.5", "5", "30"]),
+            dice.one_of(&["1s", "8s", "1h"])
+        ),
+        _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[0, 1, 5, 60])),
+    };
+    writeln!(text, "clients = {clients}\n{workload}\n\n[request]").unwrap();
+    writeln!(text, "input_tokens = 10").unwrap();
+    let output = ["5", "{ uniform = { low = 0, high = 40 } }", "{ exponential = { mean = 20 } }"];
+    writeln!(text, "output_tokens = {}\n", dice.one_of(&output)).unwrap();
+    provider(dice, &mut text);
+    for l in 0..dice.below(4) {
+        layer(dice, l, &mut text);
+    }
+    let horizon = dice.one_of(&["1ns", "100ms", "3s", "10s", "20s"]);
+    writeln!(text, "[measure]\nhorizon = \"{horizon}\"\nwindow = \"10ms\"").unwrap();
+    writeln!(text, "events_per_instant = 5000").unwrap();
+    text
+}
+
+fn provider(dice: &mut Dice, text: &mut String) {
+    writeln!(text, "[provider]").unwrap();
+    if dice.chance(80) {
+        writeln!(text, "concurrency = {}", dice.one_of(&[0, 1, 2, 5, 40])).unwrap();
+    }
+    match dice.below(3) {
+        0 => {}
+        1 => writeln!(text, "queue = {{ fifo = {{}} }}").unwrap(),
+        _ => writeln!(text, "queue = {{ fifo = {{ limit = {} }} }}", dice.one_of(&[0, 1, 4]))
+            .unwrap(),
+    }
+    writeln!(text, "overload_status = {}", dice.one_of(&[429, 503, 529, 404])).unwrap();
+    let service = match dice.below(6) {
+        0 => "{ exponential = { mean = \"80ms\" } }".to_owned(),
+        1 => "{ uniform = { low = \"0s\", high = \"200ms\" } }".to_owned(),
+        2 => "{ lognormal = { median = \"50ms\", p90 = \"400ms\" } }".to_owned(),
+        3 => "{ tokens = { first = \"20ms\", rate = \"200/s\" } }".to_owned(),
+        _ => format!("\"{}\"", dice.one_of(&SPANS)),
+    };
+    writeln!(text, "service = {service}").unwrap();
+    if dice.chance(30) {
+        let (limit, accept) = (dice.one_of(&[0, 1, 5]), dice.one_of(&["0s", "1ns", "50ms", "1s"]));
+        writeln!(text, "backlog = {{ limit = {limit}, accept = \"{accept}\" }}").unwrap();
+    }
+    if dice.chance(30) {
+        let rate = dice.one_of(&["0/s", "1/s", "7/s", "90/min", "1000/s"]);
+        let header = dice.one_of(&["seconds", "exact", "absent"]);
+        let burst = dice.one_of(&[0, 1, 3, 10]);
+        writeln!(
+            text,
+            "limits = {{ requests = {{ rate = \"{rate}\", burst = {burst}, retry_after = \"{header}\" }} }}"
+        )
+        .unwrap();
+    }
+    text.push('\n');
+    for _ in 0..dice.below(4) {
+        fault(dice, text);
+    }
+}
+
+fn fault(dice: &mut Dice, text: &mut String) {
+    writeln!(text, "[[provider.faults]]").unwrap();
+    if dice.chance(40) {
+        let (share, of) =
+            (dice.one_of(&["0.0", "0.3", "1.0"]), dice.one_of(&["requests", "attempts"]));
+        let service = dice.one_of(&SPANS);
+        writeln!(text, "slow = {{ share = {share}, of = \"{of}\", service = \"{service}\" }}\n")
+            .unwrap();
+        return;
+    }
+    let (from, to) =
+        dice.one_of(&[("0s", "1ns"), ("0s", "1s"), ("50ms", "150ms"), ("1s", "1s"), ("1s", "3s")]);
+    let to = if dice.chance(15) { String::new() } else { format!(", to = \"{to}\"") };
+    let status = dice.one_of(&[400, 408, 429, 503]);
+    writeln!(text, "outage = {{ from = \"{from}\"{to}, status = {status} }}\n").unwrap();
+}
+
+fn layer(dice: &mut Dice, number: usize, text: &mut String) {
+    writeln!(text, "[[client.layers]]\nname = \"layer{number}\"").unwrap();
+    writeln!(text, "max_attempts = {}", dice.one_of(&[1, 2, 3, 6])).unwrap();
+    let backoff = match dice.below(7) {
+        0 => "\"no_backoff\"".to_owned(),
+        1 => "{ decorrelated_jitter = { base = \"50ms\", cap = \"1s\" } }".to_owned(),
+        kind => {
+            let name =
+                ["none", "full_jitter", "equal_jitter", "sdk_jitter", "additive_jitter"][kind - 2];
+            let (base, cap) =
+                dice.one_of(&[("0s", "0s"), ("1ns", "5ns"), ("50ms", "100ms"), ("100ms", "2s")]);
+            let multiplier = dice.one_of(&["1.0", "1.5", "2.0", "10.0"]);
+            format!(
+                "{{ {name} = {{ base = \"{base}\", multiplier = {multiplier}, cap = \"{cap}\" }} }}"
+            )
+        }
+    };
+    writeln!(text, "backoff = {backoff}").unwrap();
+    if dice.chance(50) {
+        writeln!(text, "timeout = \"{}\"", dice.one_of(&LIMITS)).unwrap();
+        writeln!(text, "reply_at_timeout = \"{}\"", dice.one_of(&["in_time", "late"])).unwrap();
+    }
+    if dice.chance(35) {
+        writeln!(text, "deadline = \"{}\"", dice.one_of(&LIMITS)).unwrap();
+    }
+    let scope = dice.one_of(&SCOPES);
+    match dice.below(4) {
+        0 => {
+            let (ratio, burst) =
+                (dice.one_of(&["0.0", "0.1", "1.0", "3.0"]), dice.one_of(&["0.0", "0.5", "4.0"]));
+            writeln!(text, "budget = {{ ratio = {{ of_requests = {ratio}, burst = {burst}, scope = \"{scope}\" }} }}").unwrap();
+        }
+        1 => {
+            let capacity = dice.one_of(&["0.0", "1.0", "10.0"]);
+            let (refill, cost) =
+                (dice.one_of(&["0.0", "0.1", "2.0"]), dice.one_of(&["0.0", "1.0", "5.0"]));
+            writeln!(text, "budget = {{ token_bucket = {{ capacity = {capacity}, refill_per_success = {refill}, cost = {cost}, scope = \"{scope}\" }} }}").unwrap();
+        }
+        _ => {}
+    }
+    if dice.chance(40) {
+        let (permits, scope) = (dice.one_of(&[1, 2, 9]), dice.one_of(&SCOPES));
+        writeln!(text, "semaphore = {{ permits = {permits}, scope = \"{scope}\" }}").unwrap();
+    }
+    if dice.chance(40) {
+        let max = dice.one_of(&["", "max = \"50ms\", ", "max = \"2s\", "]);
+        let beyond = dice.one_of(&["own_schedule", "stop"]);
+        writeln!(text, "retry_after = {{ exact = {{ {max}beyond = \"{beyond}\" }} }}").unwrap();
+    }
+    if dice.chance(20) {
+        writeln!(text, "retry_on = {{ statuses = [429], server_errors = false, timeouts = true }}")
+            .unwrap();
+    }
+    text.push('\n');
+}
+
+/// What can be seen from outside: the clock never goes back, everything adds up, and the limits of
+/// the client hold.
+struct Auditor {
+    limits: Limits,
+    now: Time,
+    attempts: u64,
+    started: u64,
+    resolved: u64,
+    billed: u64,
+    useful: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Limits {
+    /// The outermost deadline: every outcome comes within it.
+    deadline: Time,
+    /// Attempts of one request: the product over layers.
+    attempts: u32,
+    /// Attempts at the provider at once: permits that all clients share, as long as no client
+    /// goes away while its work goes on.
+    present: u32,
+}
+
+impl Limits {
+    fn of(layers: &[Layer]) -> Limits {
+        let patient = layers.iter().all(|l| l.timeout.is_none() && l.deadline.is_none());
+        let shared = layers.iter().filter_map(|l| l.semaphore).filter(|s| s.scope != Scope::Client);
+        Limits {
+            deadline: layers.last().and_then(|l| l.deadline).map_or(Time::MAX, |d| d.nanos()),
+            attempts: layers.iter().map(|l| l.max_attempts).product(),
+            present: shared.map(|s| s.permits).min().filter(|_| patient).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+impl Auditor {
+    fn new(limits: Limits) -> Auditor {
+        Auditor { limits, now: 0, attempts: 0, started: 0, resolved: 0, billed: 0, useful: 0 }
+    }
+
+    fn at(&mut self, now: Time) {
+        assert!(now >= self.now, "the clock goes back");
+        self.now = now;
+    }
+}
+
+impl Observer for Auditor {
+    fn attempt(&mut self, now: Time, number: u32) {
+        self.at(now);
+        assert!((1..=self.limits.attempts).contains(&number), "attempt {number}");
+        self.attempts += 1;
+    }
+
+    fn present(&mut self, now: Time, present: u32) {
+        self.at(now);
+        assert!(present <= self.limits.present, "{present} at the provider");
+    }
+
+    fn started(&mut self, now: Time, waited: u64) {
+        self.at(now);
+        assert!(waited <= now, "it waited since before the start");
+        self.started += 1;
+    }
+
+    fn billed(&mut self, now: Time, _tokens: Tokens, useful: bool) {
+        self.at(now);
+        self.billed += 1;
+        self.useful += u64::from(useful);
+    }
+
+    fn resolved(&mut self, now: Time, created: Time, _outcome: Outcome) {
+        self.at(now);
+        assert!((0..=self.limits.deadline).contains(&(now - created)), "past its deadline");
+        self.resolved += 1;
+    }
+}
+
+fn run(text: &str) -> Result<Result<Report, RunError>, String> {
+    run_within(text, Limits::of)
+}
+
+fn run_within(
+    text: &str,
+    limits: impl Fn(&[Layer]) -> Limits,
+) -> Result<Result<Report, RunError>, String> {
+    let document = Document::parse("swarm", text.to_owned(), PathBuf::from("."));
+    let scenario = document.and_then(|d| d.scenario()).map_err(|e| e.to_string())?;
+    let plan = scenario.plan(&PathBuf::from(".")).map_err(|e| e.to_string())?;
+    let mut auditor = Auditor::new(limits(&plan.layers));
+    let result = model::run(&plan, Streams::new(SEED, 0), &mut auditor);
+    let Ok(report) = &result else { return Ok(result) };
+    let ledger = &report.ledger;
+    let pairs = [
+        ("attempts", auditor.attempts, ledger.attempts),
+        ("starts", auditor.started, ledger.started),
+        ("outcomes", auditor.resolved, ledger.succeeded + ledger.gave_up_total()),
+        ("bills", auditor.billed, ledger.completed),
+        ("useful bills", auditor.useful, ledger.succeeded),
+    ];
+    match pairs.iter().find(|(_, seen, booked)| seen != booked) {
+        Some((what, seen, booked)) => Err(format!("{seen} {what} seen, {booked} in the books")),
+        None if report.end > plan.horizon => Err("it ends after its horizon".to_owned()),
+        None => Ok(result),
+    }
+}
+
+/// The same scenario with time enough for everything to end, where it can: a request without an
+/// outcome has then been forgotten, say by a permit that nobody gave back.
+fn check_drained(text: &str) -> Result<(), String> {
+    let endless = text.contains("duration = \"1h\"") || text.contains("concurrency = 0");
+    if endless {
+        return Ok(());
+    }
+    let lines = text.lines().map(|line| match line.starts_with("horizon") {
+        true => "horizon = \"300d\"\n".to_owned(),
+        false => format!("{}\n", line.replace("\"10ms\"", "\"1h\"")),
+    });
+    match run(&lines.collect::<String>())? {
+        Ok(report) if report.ledger.open > 0 => {
+            Err(format!("{} are forgotten", report.ledger.open))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Nothing bounds the work at one instant when a layer may retry at once; then, and only then, a
+/// run may be stopped as a livelock.
+fn may_stand_still(text: &str) -> bool {
+    text.contains("no_backoff") || text.contains("cap = \"0s\"") || text.contains("closed_loop")
+}
+
+fn check(text: &str) -> Result<Option<Report>, String> {
+    check_drained(text)?;
+    let (first, second) = (run(text)?, run(text)?);
+    match (first, second) {
+        (Ok(a), Ok(b)) if a.fingerprint == b.fingerprint && a.events == b.events => Ok(Some(a)),
+        (Err(a), Err(b)) if a == b && may_stand_still(text) => match a {
+            RunError::Livelock { .. } => Ok(None),
+            other => Err(other.to_string()),
+        },
+        (Err(a), _) => Err(a.to_string()),
+        _ => Err("two runs differ".to_owned()),
+    }
+}
+
+fn swarm_scenario(number: u64) -> String {
+    scenario(&mut Dice(number.wrapping_mul(0x0123_4567_89ab_cdef)))
+}
+
+#[test]
+fn random_scenarios_keep_all_laws_and_run_alike_twice() {
+    let failures: Vec<String> = (0..SCENARIOS)
+        .into_par_iter()
+        .filter_map(|number| {
+            let text = swarm_scenario(number);
+            let checked = std::panic::catch_unwind(|| check(&text));
+            let problem = match checked {
+                Ok(Ok(_)) => return None,
+                Ok(Err(problem)) => problem,
+                Err(_) => "it panics".to_owned(),
+            };
+            Some(format!("scenario {number}: {problem}\n{text}"))
+        })
+        .collect();
+    assert!(failures.is_empty(), "{} fail; the first:\n{}", failures.len(), failures[0]);
+}
+
+/// The swarm is worth little when most of its scenarios do nothing.
+#[test]
+fn the_swarm_reaches_every_kind_of_end() {
+    let mut seen = [0_u32; 9];
+    for number in 0..SCENARIOS {
+        let Ok(Some(report)) = check(&swarm_scenario(number)) else { continue };
+        let l = &report.ledger;
+        let counts = [
+            l.gave_up[0],
+            l.gave_up[1],
+            l.gave_up[2],
+            l.gave_up[3],
+            l.succeeded,
+            l.late,
+            l.reset,
+            l.refused_by_limit,
+            l.gone_before_accept,
+        ];
+        counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));
+    }
+    assert!(seen.iter().all(|&n| n >= 5), "scenarios per kind of end: {seen:?}");
+}
+
+/// An auditor whose limits are one too narrow must find something: so good ones are looked at.
+#[test]
+fn limits_that_are_one_too_narrow_are_broken() {
+    let planted: [fn(Limits) -> Limits; 3] = [
+        |l| Limits { deadline: l.deadline - 1, ..l },
+        |l| Limits { attempts: l.attempts - 1, ..l },
+        |l| Limits { present: l.present - 1, ..l },
+    ];
+    for narrow in planted {
+        let found = (0..SCENARIOS).into_par_iter().any(|number| {
+            let text = swarm_scenario(number);
+            let audited = || run_within(&text, |layers| narrow(Limits::of(layers)));
+            std::panic::catch_unwind(audited).is_err()
+        });
+        assert!(found, "a planted bug passes");
+    }
+}
