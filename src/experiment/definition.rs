@@ -8,7 +8,7 @@ use toml::Table;
 use super::claim::{Claim, Judged, judge};
 use super::{Cell, CellRuns, Seed};
 use crate::error::{Error, Result};
-use crate::scenario::{Document, suggest, typed};
+use crate::scenario::{Document, MAX_REPLICATIONS, Step, locate, suggest, typed};
 use crate::stats::summary::summarise;
 
 include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
@@ -64,6 +64,8 @@ pub struct Experiment {
     policies: Vec<PolicySettings>,
     claims: Vec<Claim>,
     scenario: Document,
+    /// The file and its text, for errors.
+    file: (String, String),
 }
 
 /// Names of the embedded experiments, sorted, and the rooms they stand in.
@@ -132,48 +134,80 @@ impl Experiment {
             policies: file.policy,
             claims: file.claim,
             scenario,
+            file: (path.to_owned(), text.to_owned()),
         };
-        let bad = |text: String| Err(Error::Input(format!("{path}: {text}")));
-        for (index, claim) in experiment.claims.iter().enumerate() {
-            if !experiment.policies.iter().any(|p| p.name == claim.policy) {
-                return bad(format!(
-                    "claim {}: no policy is called \"{}\"",
-                    claim.id, claim.policy
-                ));
-            }
-            if claim.published.is_none() && claim.reference.is_none() {
-                return bad(format!("claim {}: write published, reference or both", claim.id));
-            }
-            if experiment.claims[..index].iter().any(|other| other.id == claim.id) {
-                return bad(format!("two claims are called {}", claim.id));
+        experiment.check()?;
+        Ok(experiment)
+    }
+
+    /// An error at item `index` of a list, with its line.
+    fn bad<T>(&self, list: &str, index: Option<usize>, key: &str, sentence: &str) -> Result<T> {
+        let mut steps = vec![Step::key(list)];
+        steps.extend(index.map(Step::Index));
+        steps.extend((!key.is_empty()).then(|| Step::key(key)));
+        Err(locate(&self.file.0, &self.file.1, &steps, sentence))
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(1..=MAX_REPLICATIONS).contains(&self.replications) {
+            let text =
+                format!("{} is out of range; write 1 to {MAX_REPLICATIONS}", self.replications);
+            return self.bad("replications", None, "", &text);
+        }
+        if self.policies.is_empty() {
+            return self.bad(
+                "policy",
+                None,
+                "",
+                "no policy is listed; write at least one [[policy]]",
+            );
+        }
+        for (index, policy) in self.policies.iter().enumerate() {
+            if self.policies[..index].iter().any(|other| other.name == policy.name) {
+                let text =
+                    format!("two policies are called \"{}\"; give each its own name", policy.name);
+                return self.bad("policy", Some(index), "name", &text);
             }
         }
-        Ok(experiment)
+        let policies: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
+        for (index, claim) in self.claims.iter().enumerate() {
+            let bad = |key: &str, text: String| self.bad("claim", Some(index), key, &text);
+            if !policies.contains(&claim.policy.as_str()) {
+                let near = suggest(&claim.policy, &policies);
+                return bad("policy", format!("no policy is called \"{}\"{near}", claim.policy));
+            }
+            if claim.published.is_none() && claim.reference.is_none() {
+                return bad("", format!("claim {}: write published, reference or both", claim.id));
+            }
+            if self.claims[..index].iter().any(|other| other.id == claim.id) {
+                return bad("id", format!("two claims are called {}", claim.id));
+            }
+        }
+        Ok(())
     }
 
     /// The cells: the scenario under each policy.
     pub fn cells(&self) -> Result<Vec<Cell>> {
         let cells: Vec<Cell> = self.policies.iter().map(|p| self.cell(p)).collect::<Result<_>>()?;
-        for claim in &self.claims {
+        for (index, claim) in self.claims.iter().enumerate() {
             let cell = cells.iter().find(|cell| cell.policy == claim.policy);
             if let Some(cell) = cell
                 && !cell.metrics.iter().any(|m| m.name == claim.metric)
             {
                 let known: Vec<&str> = cell.metrics.iter().map(|m| m.name.as_str()).collect();
                 let near = suggest(&claim.metric, &known);
-                return Err(Error::Input(format!(
-                    "{}: claim {}: no metric is called \"{}\"{near}",
-                    self.name, claim.id, claim.metric
-                )));
+                let text = format!("no metric is called \"{}\"{near}", claim.metric);
+                return self.bad("claim", Some(index), "metric", &text);
             }
         }
         Ok(cells)
     }
 
     fn cell(&self, policy: &PolicySettings) -> Result<Cell> {
+        let by = format!("{}: policy {}", self.file.0, policy.name);
         let mut document = self.scenario.clone();
         for (path, value) in &policy.set {
-            document = document.with_value(path, value.clone())?;
+            document = document.with_value(&by, path, value.clone())?;
         }
         Cell::new(&policy.name, &document)
     }

@@ -1,5 +1,7 @@
 //! Policies by name, swapped into one layer of a scenario.
 
+use std::fmt;
+
 use toml::{Table, Value};
 
 use crate::client::{Backoff, POLICIES};
@@ -43,6 +45,16 @@ impl NamedPolicy {
     }
 }
 
+impl fmt::Display for NamedPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NamedPolicy::Backoff(name) => f.write_str(name),
+            NamedPolicy::NoRetry => f.write_str("no-retry"),
+            NamedPolicy::Preset(name) => write!(f, "preset:{name}"),
+        }
+    }
+}
+
 /// The document with `policy` in the layer called `layer`, the outermost by default.
 ///
 /// A backoff keeps the base, multiplier and cap of the layer where it has them (`sdk` is always
@@ -66,19 +78,20 @@ pub fn swap(document: &Document, policy: &NamedPolicy, layer: Option<&str>) -> R
         return Err(Error::Input(sentence));
     };
     let at = |key: &str| format!("client.layers.{}{key}", target.name);
+    let by = format!("policy {policy}");
     match policy {
-        NamedPolicy::NoRetry => document.with_value(&at(".max_attempts"), Value::Integer(1)),
+        NamedPolicy::NoRetry => document.with_value(&by, &at(".max_attempts"), Value::Integer(1)),
         NamedPolicy::Preset(preset) => {
             let mut table = Table::new();
             table.insert("name".to_owned(), Value::String(target.name.clone()));
             table.insert("preset".to_owned(), Value::String(preset.clone()));
-            document.with_value(&at(""), Value::Table(table))
+            document.with_value(&by, &at(""), Value::Table(table))
         }
         NamedPolicy::Backoff(name) => {
             let backoff = Backoff::named(name, Some(&target.backoff));
             let value = Value::try_from(backoff)
                 .map_err(|e| Error::Bug(format!("a backoff does not print: {e}")))?;
-            document.with_value(&at(".backoff"), value)
+            document.with_value(&by, &at(".backoff"), value)
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::problem::{self, Step};
+use super::problem::{self, Problem, Step, holder};
 use super::{Scenario, set};
 use crate::error::{Error, Result};
 use crate::presets::{self, Kind};
@@ -21,7 +21,16 @@ pub struct Document {
     written: Table,
     /// With presets.
     resolved: Table,
-    settings: Vec<String>,
+    changes: Vec<Change>,
+}
+
+/// A change of a document after it was read.
+#[derive(Clone, Debug)]
+struct Change {
+    /// What errors call it.
+    by: String,
+    /// As it was.
+    before: Table,
 }
 
 /// Largest file that is read.
@@ -58,7 +67,7 @@ impl Document {
             folder,
             resolved: Table::new(),
             written,
-            settings: Vec::new(),
+            changes: Vec::new(),
         };
         document.resolve()?;
         Ok(document)
@@ -68,20 +77,25 @@ impl Document {
     pub fn with(&self, settings: &[String]) -> Result<Document> {
         let mut document = self.clone();
         for setting in settings {
+            document.change(format!("--set {setting}"));
             set::apply(&mut document.written, setting).map_err(Error::Input)?;
-            document.settings.push(setting.clone());
         }
         document.resolve()?;
         Ok(document)
     }
 
-    /// The document with the value at `path` (as in `--set`) replaced.
-    pub fn with_value(&self, path: &str, value: Value) -> Result<Document> {
+    /// The document with the value at `path` (as in `--set`) replaced; errors blame `by` for it.
+    pub fn with_value(&self, by: &str, path: &str, value: Value) -> Result<Document> {
         let mut document = self.clone();
-        set::put(&mut document.written, path, value).map_err(Error::Input)?;
-        document.settings.push(path.to_owned());
+        document.change(by.to_owned());
+        set::put(&mut document.written, path, value)
+            .map_err(|text| Error::Input(format!("{by}: {path}: {text}")))?;
         document.resolve()?;
         Ok(document)
+    }
+
+    fn change(&mut self, by: String) {
+        self.changes.push(Change { by, before: self.written.clone() });
     }
 
     /// Where paths in the document start.
@@ -100,28 +114,57 @@ impl Document {
     }
 
     fn resolve(&mut self) -> Result<()> {
-        self.resolved = self.written.clone();
-        let result = expand_presets(&mut self.resolved);
-        result.map_err(|(path, sentence)| self.error(&path, &sentence))
+        self.resolved = expanded(&self.written).map_err(|problem| self.error(&problem))?;
+        Ok(())
     }
 
     /// The scenario, typed and checked.
     pub fn scenario(&self) -> Result<Scenario> {
-        let value = Value::Table(self.resolved.clone());
-        let scenario: Scenario = serde_path_to_error::deserialize(value).map_err(|error| {
-            let path = problem::path_of(error.path());
-            let (path, sentence) = problem::explain(path, error.inner().message());
-            self.error(&path, &sentence)
-        })?;
-        match problem::check(&scenario) {
-            Some((path, sentence)) => Err(self.error(&path, &sentence)),
-            None => Ok(scenario),
+        checked(&self.resolved).map_err(|problem| self.error(&problem))
+    }
+
+    /// An error with its line, or with the change that brought it in.
+    fn error(&self, problem: &Problem) -> Error {
+        match self.blamed(problem) {
+            Some(change) => problem::of_change(change, problem),
+            None => problem::locate(&self.name, &self.text, &problem.0, &problem.1),
         }
     }
 
-    /// An error at a place of the document.
-    pub fn error(&self, path: &[Step], sentence: &str) -> Error {
-        problem::locate(&self.name, &self.text, path, sentence, &self.settings)
+    /// The change that brought a problem in: without it what the problem is about is different,
+    /// and the problem is not there.
+    fn blamed(&self, problem: &Problem) -> Option<&str> {
+        let mut after = &self.written;
+        for change in self.changes.iter().rev() {
+            let before = &change.before;
+            let touched = holder(before, &problem.0) != holder(after, &problem.0);
+            let found = expanded(before).and_then(|table| checked(&table)).err();
+            if touched && found.as_ref() != Some(problem) {
+                return Some(&change.by);
+            }
+            after = before;
+        }
+        None
+    }
+}
+
+/// The table with its presets filled in.
+fn expanded(written: &Table) -> std::result::Result<Table, Problem> {
+    let mut table = written.clone();
+    expand_presets(&mut table)?;
+    Ok(table)
+}
+
+/// The scenario that a table with presets holds.
+fn checked(table: &Table) -> std::result::Result<Scenario, Problem> {
+    if table.is_empty() {
+        let text = "nothing is written here; `retrylab init` prints a scenario to start from";
+        return Err((Vec::new(), text.to_owned()));
+    }
+    let scenario: Scenario = problem::typed(table)?;
+    match problem::check(&scenario) {
+        Some((path, sentence)) => Err((problem::concrete(&path, table), sentence)),
+        None => Ok(scenario),
     }
 }
 
@@ -138,12 +181,15 @@ fn read_text(reader: impl Read, name: &str) -> Result<String> {
     }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
-        Error::Input(format!("{name}: byte {at} is not UTF-8; save the file as UTF-8"))
+        let line = e.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+        Error::Input(format!(
+            "{name}:{line}: byte {at} of the file is not UTF-8; save the file as UTF-8"
+        ))
     })
 }
 
 /// Fills in the keys that presets give: what is written wins.
-fn expand_presets(table: &mut Table) -> std::result::Result<(), (Vec<Step>, String)> {
+fn expand_presets(table: &mut Table) -> std::result::Result<(), Problem> {
     if let Some(Value::Table(client)) = table.get_mut("client")
         && let Some(Value::Array(layers)) = client.get_mut("layers")
     {
@@ -184,13 +230,7 @@ fn expand(table: &mut Table, key: &str, kind: Kind) -> std::result::Result<(), S
 }
 
 /// Reads a TOML value of a known type, for experiment files.
-pub fn typed<T: for<'de> Deserialize<'de>>(name: &str, text: &str) -> Result<T> {
+pub fn typed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
     let table: Table = text.parse().map_err(|e| problem::syntax(name, text, &e))?;
-    serde_path_to_error::deserialize(Value::Table(table)).map_err(
-        |error: serde_path_to_error::Error<toml::de::Error>| {
-            let path = problem::path_of(error.path());
-            let (path, sentence) = problem::explain(path, error.inner().message());
-            problem::locate(name, text, &path, &sentence, &[])
-        },
-    )
+    problem::typed(&table).map_err(|(path, sentence)| problem::locate(name, text, &path, &sentence))
 }

@@ -15,7 +15,7 @@ mod size;
 pub use assumptions::assumptions;
 pub use document::{Document, typed};
 pub use print::{canonical, digest, marked};
-pub use problem::suggest;
+pub use problem::{MAX_REPLICATIONS, Step, locate, suggest};
 pub use size::{MemoryLimit, parse_bytes};
 
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,9 @@
 //! Errors in a document: what, where, what is allowed, what to try.
 
+use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
 
 use super::Scenario;
 use crate::client::Layer;
@@ -30,8 +32,17 @@ fn steps(names: &[&str]) -> Vec<Step> {
     names.iter().map(|name| if name.is_empty() { Step::Kind } else { Step::key(name) }).collect()
 }
 
+/// What is wrong: the path and a sentence.
+pub type Problem = (Vec<Step>, String);
+
+/// Reads a table as `T`, or says in words for people what is wrong.
+pub fn typed<T: DeserializeOwned>(table: &Table) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(Value::Table(table.clone()))
+        .map_err(|error| explain::<T>(table, path_of(error.path()), error.inner().message()))
+}
+
 /// The path that serde was at.
-pub fn path_of(path: &serde_path_to_error::Path) -> Vec<Step> {
+fn path_of(path: &serde_path_to_error::Path) -> Vec<Step> {
     path.iter()
         .filter_map(|segment| match segment {
             Segment::Map { key } => Some(Step::key(key)),
@@ -40,6 +51,40 @@ pub fn path_of(path: &serde_path_to_error::Path) -> Vec<Step> {
             Segment::Unknown => None,
         })
         .collect()
+}
+
+/// The path with the names of kinds filled in.
+pub fn concrete(path: &[Step], table: &Table) -> Vec<Step> {
+    let mut whole: Vec<Step> = Vec::new();
+    for step in path {
+        match (step, value_at(table, &whole)) {
+            (Step::Kind, Some(Value::Table(kind))) => {
+                whole.extend(kind.keys().next().map(|name| Step::key(name)));
+            }
+            (Step::Kind, _) => {}
+            (step, _) => whole.push(step.clone()),
+        }
+    }
+    whole
+}
+
+/// The value at a path of keys and numbers.
+pub fn value_at<'a>(table: &'a Table, path: &[Step]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    let Step::Key(first) = first else { return None };
+    rest.iter().try_fold(table.get(first)?, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(index),
+        Step::Kind => None,
+    })
+}
+
+/// The innermost table or array around what `path` names, as far as it exists.
+pub fn holder<'a>(table: &'a Table, path: &[Step]) -> Option<&'a Value> {
+    let lengths = (1..=path.len()).rev();
+    lengths
+        .filter_map(|length| value_at(table, &path[..length]))
+        .find(|value| value.is_table() || value.is_array())
 }
 
 /// " (did you mean …?)" or the list of what there is.
@@ -57,55 +102,173 @@ pub fn suggest(found: &str, known: &[&str]) -> String {
 }
 
 /// Turns serde's message into a sentence and completes the path.
-pub fn explain(mut path: Vec<Step>, message: &str) -> (Vec<Step>, String) {
-    let quoted = |text: &str| -> Vec<String> {
-        text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
-    };
+fn explain<T: DeserializeOwned>(table: &Table, mut path: Vec<Step>, message: &str) -> Problem {
     let message = message.trim();
-    for (start, noun) in [("unknown field `", "key"), ("unknown variant `", "kind")] {
-        if message.starts_with(start) {
-            let mut names = quoted(message);
-            let found = names.remove(0);
-            if path.last() != Some(&Step::Key(found.clone())) {
-                path.push(Step::Key(found.clone()));
-            }
-            let known: Vec<&str> = names.iter().map(String::as_str).collect();
-            return (path, format!("unknown {noun} `{found}`{}", suggest(&found, &known)));
+    if message.starts_with("unknown field `") || message.starts_with("unknown variant `") {
+        let mut names = quoted(message);
+        let found = names.remove(0);
+        if path.last() == Some(&Step::Key(found.clone())) {
+            path.pop();
         }
+        // A kind is a table with its name; a plain word is a value.
+        let noun = match value_at(table, &path) {
+            Some(Value::String(_)) => "value",
+            _ if message.starts_with("unknown field") => "key",
+            _ => "kind",
+        };
+        if noun != "value" {
+            path.push(Step::Key(found.clone()));
+        }
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        return (path, format!("unknown {noun} `{found}`{}", suggest(&found, &known)));
     }
     if let Some(name) = message.strip_prefix("missing field ") {
-        return (path, format!("the key {name} is missing"));
+        let inner = [&path[..], &[Step::key(name.trim_matches('`'))]].concat();
+        let allowed = allowed_at::<T>(table, &inner).map_or(String::new(), |a| format!("; {a}"));
+        return (path, format!("the key {name} is missing{allowed}"));
     }
     if message.starts_with("wanted exactly 1 element") || message.contains("map with a single key")
     {
-        return (path, "exactly one kind is expected here".to_owned());
+        let found = match value_at(table, &path) {
+            Some(Value::Table(kinds)) if !kinds.is_empty() => {
+                format!(
+                    "{} kinds ({})",
+                    kinds.len(),
+                    kinds.keys().cloned().collect::<Vec<_>>().join(", ")
+                )
+            }
+            _ => "no kind".to_owned(),
+        };
+        let allowed = allowed_at::<T>(table, &path).map_or(String::new(), |a| format!("; {a}"));
+        return (path, format!("found {found}, and exactly one is needed{allowed}"));
     }
-    let sentence = message
-        .replace("invalid type: ", "wrong type: ")
-        .replace("invalid value: ", "wrong value: ")
-        .replace("floating point", "number");
-    (path, sentence)
+    if message.contains("unit variant, expected") {
+        let kind = match path.pop() {
+            Some(Step::Key(kind)) => kind,
+            _ => String::new(),
+        };
+        return (path, format!("`{kind}` needs a table of its keys; write {{ {kind} = {{ … }} }}"));
+    }
+    (path, in_words(message))
+}
+
+/// The names in back quotes.
+fn quoted(message: &str) -> Vec<String> {
+    message.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What may stand at `path`: found by putting something there that cannot.
+fn allowed_at<T: DeserializeOwned>(table: &Table, path: &[Step]) -> Option<String> {
+    let wrong_word = Value::String("?".to_owned());
+    let wrong_kind = Value::Table(Table::from_iter([("?".to_owned(), wrong_word.clone())]));
+    let refusals: Vec<String> = [wrong_kind, wrong_word, Value::Boolean(true)]
+        .into_iter()
+        .filter_map(|wrong| {
+            let mut table = table.clone();
+            put(&mut table, path, wrong)?;
+            let result: Result<T, toml::de::Error> = Value::Table(table).try_into();
+            result.err().map(|error| error.message().trim().to_owned())
+        })
+        .collect();
+    if let Some(variants) = refusals.iter().find(|m| m.starts_with("unknown variant `?`")) {
+        return Some(format!("write one of {}", quoted(variants)[1..].join(", ")));
+    }
+    let expected = refusals.last()?.split_once(", expected ")?.1;
+    Some(format!("write {}", type_in_words(expected)))
+}
+
+fn put(table: &mut Table, path: &[Step], value: Value) -> Option<()> {
+    let (last, rest) = path.split_last()?;
+    let Step::Key(last) = last else { return None };
+    let holder = match rest.split_first() {
+        None => table,
+        Some((Step::Key(first), rest)) => {
+            let start = table.get_mut(first)?;
+            let place = rest.iter().try_fold(start, |value, step| match step {
+                Step::Key(key) => value.get_mut(key),
+                Step::Index(index) => value.get_mut(index),
+                Step::Kind => None,
+            })?;
+            place.as_table_mut()?
+        }
+        Some(_) => return None,
+    };
+    holder.insert(last.clone(), value);
+    Some(())
+}
+
+/// "invalid type: string "x", expected u32" for people.
+fn in_words(message: &str) -> String {
+    let wrong = message.strip_prefix("invalid type: ").or(message.strip_prefix("invalid value: "));
+    let Some((found, expected)) = wrong.and_then(|text| text.rsplit_once(", expected ")) else {
+        return message.to_owned();
+    };
+    let found = match found {
+        "map" => "a table".to_owned(),
+        "sequence" => "an array".to_owned(),
+        other => other
+            .replace("string ", "the text ")
+            .replace("boolean ", "")
+            .replace("floating point ", "the number ")
+            .replace("integer ", "the number ")
+            .replace('`', ""),
+    };
+    format!("found {found}; write {}", type_in_words(expected))
+}
+
+/// Names of Rust's types for people.
+fn type_in_words(expected: &str) -> &str {
+    match expected {
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" => "a whole number of 0 or more",
+        "f64" => "a number",
+        "a boolean" => "true or false",
+        "a string" | "path string" => "a text in quotes",
+        "a sequence" => "an array, [ … ]",
+        "a map" => "a table, { … }",
+        other if other.starts_with("struct ") => "a table, { … }",
+        other => other,
+    }
 }
 
 /// A syntax error of the parser.
 pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> Error {
     let span = error.span().unwrap_or(0..0);
-    Error::Input(with_snippet(name, text, Some(span), "", error.message()))
+    let found: String = text.get(span.clone()).unwrap_or("").chars().take(40).collect();
+    let message = error.message();
+    let sentence = match message {
+        "duplicate key" => format!("the key `{found}` is there twice; keep one"),
+        _ if message.contains("as i128") || message.contains("overflow") => {
+            format!("the number {found} is too large for any key")
+        }
+        _ if message.contains("recurs") => "nested too deeply; at most 80 levels".to_owned(),
+        _ if message.starts_with("string values must be quoted") => {
+            let nothing = text[span.start.min(text.len())..].lines().next().unwrap_or("");
+            match nothing.trim().is_empty() {
+                true => "the value is missing".to_owned(),
+                false => "not a value; text needs quotes, such as \"500ms\"".to_owned(),
+            }
+        }
+        other => format!("not TOML: {other}"),
+    };
+    Error::Input(with_snippet(name, text, Some(span), "", &sentence))
 }
 
-/// An error at a path: its line when the document has it, and else the setting it is from.
-pub fn locate(name: &str, text: &str, path: &[Step], sentence: &str, settings: &[String]) -> Error {
-    let key = shown(path);
-    let from_setting = settings.iter().rev().find(|setting| {
-        let set = setting.split('=').next().unwrap_or_default().trim();
-        let last = set.rsplit('.').next().unwrap_or_default();
-        path.contains(&Step::key(last)) || sentence.contains(&format!("`{last}`"))
-    });
-    if let Some(setting) = from_setting {
-        return Error::Input(format!("--set {setting}: {key}: {sentence}"));
-    }
+/// An error at a path: at its line when the document has it.
+pub fn locate(name: &str, text: &str, path: &[Step], sentence: &str) -> Error {
     let span = DeTable::parse(text).ok().and_then(|table| span_of(table.get_ref(), path));
-    Error::Input(with_snippet(name, text, span, &key, sentence))
+    Error::Input(with_snippet(name, text, span, &shown(path), sentence))
+}
+
+/// An error that came in with a change of the document, such as a `--set`.
+pub fn of_change(change: &str, (path, sentence): &Problem) -> Error {
+    let key = shown(path);
+    // `--set workload.clients=0` says the key already.
+    if change.strip_prefix("--set ").is_some_and(|s| s.starts_with(&format!("{key}="))) {
+        return Error::Input(format!("{change}: {sentence}"));
+    }
+    Error::Input(format!("{change}: {key}: {sentence}"))
 }
 
 /// A path as `--set` writes it.
@@ -160,18 +323,22 @@ fn with_snippet(
     let number = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
     let line = text.lines().nth(number - 1).unwrap_or("");
-    let shown_line: String = line.chars().take(160).collect();
+    // A long line is shown around the place; what would upset a terminal is not shown.
+    let skipped = if column > 120 { column - 40 } else { 0 };
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    let shown_line: String = line.chars().skip(skipped).take(160).map(plain).collect();
+    let column_shown = column - skipped;
     let width = text[start..span.end.min(text.len())].lines().next().unwrap_or("").chars().count();
-    let carets = "^".repeat(width.clamp(1, 160usize.saturating_sub(column).max(1)));
+    let carets = "^".repeat(width.clamp(1, 160usize.saturating_sub(column_shown).max(1)));
     let gutter = " ".repeat(number.to_string().len());
-    let indent = " ".repeat(column - 1);
+    let indent = " ".repeat(column_shown - 1);
     format!(
         "{name}:{number}:{column}: {key}{colon}{sentence}\n{gutter} |\n{number} | {shown_line}\n{gutter} | {indent}{carets}"
     )
 }
 
 /// What is wrong with a scenario that is well typed: the path and a sentence.
-pub fn check(scenario: &Scenario) -> Option<(Vec<Step>, String)> {
+pub fn check(scenario: &Scenario) -> Option<Problem> {
     let at = |names: &[&str], text: String| Some((steps(names), text));
     if scenario.format != 1 {
         return at(
@@ -187,7 +354,7 @@ pub fn check(scenario: &Scenario) -> Option<(Vec<Step>, String)> {
         .or_else(|| check_measure(scenario))
 }
 
-fn check_provider(scenario: &Scenario) -> Option<(Vec<Step>, String)> {
+fn check_provider(scenario: &Scenario) -> Option<Problem> {
     let provider = &scenario.provider;
     if !(400..=599).contains(&provider.overload_status) {
         let text =
@@ -205,7 +372,7 @@ fn check_provider(scenario: &Scenario) -> Option<(Vec<Step>, String)> {
     Some((steps(&["provider", "billing", key]), text))
 }
 
-fn check_layers(layers: &[Layer]) -> Option<(Vec<Step>, String)> {
+fn check_layers(layers: &[Layer]) -> Option<Problem> {
     let place = |index: usize, below: &[&str]| {
         let mut path = steps(&["client", "layers"]);
         path.push(Step::Index(index));
@@ -240,7 +407,7 @@ const MAX_LAYERS: usize = 16;
 /// Most windows in a horizon.
 const MAX_WINDOWS: u64 = 10_000_000;
 
-fn check_measure(scenario: &Scenario) -> Option<(Vec<Step>, String)> {
+fn check_measure(scenario: &Scenario) -> Option<Problem> {
     let measure = &scenario.measure;
     let at = |key: &str, text: String| Some((steps(&["measure", key]), text));
     if measure.window.nanos() == 0 {

@@ -19,7 +19,8 @@ pub fn apply(table: &mut Table, setting: &str) -> Result<(), String> {
     let Some((path, value)) = setting.split_once('=') else {
         return Err(format!("--set {setting}: write path=value, such as workload.clients=500"));
     };
-    put(table, path.trim(), parse_value(value.trim()))
+    let path = path.trim();
+    put(table, path, parse_value(value.trim())).map_err(|text| format!("--set {path}: {text}"))
 }
 
 /// A TOML value, or else the text itself: `30s` needs no quotes.
@@ -35,9 +36,9 @@ fn parse_value(text: &str) -> Value {
 pub fn put(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
     let keys: Vec<&str> = path.split('.').collect();
     if keys.iter().any(|key| key.is_empty()) {
-        return Err(format!("--set {path}: the path has an empty part"));
+        return Err("the path has an empty part".to_owned());
     }
-    put_in_table(table, &keys, value).map_err(|text| format!("--set {path}: {text}"))
+    put_in_table(table, &keys, value)
 }
 
 fn put_in_table(table: &mut Table, keys: &[&str], value: Value) -> Result<(), String> {

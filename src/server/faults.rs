@@ -87,10 +87,12 @@ impl FaultKind {
                         format!("the status {} is not an error; write 400 to 599", outage.status);
                     return Some(("status", text));
                 }
-                let backwards = outage.to.is_some_and(|to| to < outage.from);
-                backwards.then(|| {
-                    ("to", "the outage ends before it starts; swap from and to".to_owned())
-                })
+                let to = outage.to.filter(|to| *to < outage.from)?;
+                let text = format!(
+                    "the outage ends at {to}, before it starts at {}; swap from and to",
+                    outage.from
+                );
+                Some(("to", text))
             }
             FaultKind::Slow(slow) if !(0.0..=1.0).contains(&slow.share) => {
                 Some(("share", format!("the share {} is out of range; write 0 to 1", slow.share)))

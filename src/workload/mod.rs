@@ -69,6 +69,10 @@ impl Workload {
         if self.clients == 0 {
             return Some((vec!["clients"], "0 clients send nothing; write 1 or more".to_owned()));
         }
+        if self.closed_loop.is_some_and(|closed| closed.jobs == 0) {
+            let text = "0 jobs are no work; write 1 or more".to_owned();
+            return Some((vec!["closed_loop", "jobs"], text));
+        }
         let (key, text) = self.poisson.as_ref().and_then(Poisson::problem)?;
         Some((vec!["poisson", key], text))
     }
