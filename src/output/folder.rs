@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 pub struct Folder {
     place: PathBuf,
     staged: PathBuf,
+    /// The folder above, when it was made for this.
+    made: Option<PathBuf>,
 }
 
 /// The file that marks a folder as ours.
@@ -40,10 +42,11 @@ impl Folder {
         }
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let parent = place.parent().unwrap_or(Path::new("/")).to_owned();
+        let made = (!parent.exists()).then(|| parent.clone());
         fs::create_dir_all(&parent).map_err(Error::output(&parent))?;
         let staged = parent.join(format!(".{name}.{}", std::process::id()));
-        fs::create_dir_all(&staged).map_err(Error::output(&staged))?;
-        Ok(Folder { place, staged })
+        fs::create_dir_all(&staged).map_err(Error::output(&place))?;
+        Ok(Folder { place, staged, made })
     }
 
     /// Where the folder will be.
@@ -64,11 +67,17 @@ impl Folder {
     /// Puts the folder in its place. Files of the old one that the new one lacks are kept.
     pub fn swap_in(self) -> Result<()> {
         let swap = || -> io::Result<()> {
-            let old = self.staged.with_extension("old");
+            let mut old = self.staged.clone().into_os_string();
+            old.push(".old");
+            let old = PathBuf::from(old);
             if self.place.exists() {
                 fs::rename(&self.place, &old)?;
             }
-            fs::rename(&self.staged, &self.place)?;
+            if let Err(error) = fs::rename(&self.staged, &self.place) {
+                // The old results go back to where they were.
+                let _ = fs::rename(&old, &self.place);
+                return Err(error);
+            }
             if old.exists() {
                 for entry in fs::read_dir(&old)? {
                     let entry = entry?;
@@ -89,6 +98,10 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // After `swap_in` it is gone already; otherwise nothing half-written stays behind.
         let _ = fs::remove_dir_all(&self.staged);
+        if let Some(made) = &self.made {
+            // Only when it is empty.
+            let _ = fs::remove_dir(made);
+        }
     }
 }
 
