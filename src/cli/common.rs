@@ -22,7 +22,8 @@ pub struct EffortArgs {
     pub seed: Option<Seed>,
     /// Threads; one per core by default. The result does not depend on it.
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    pub threads: usize,
+    #[arg(value_parser = clap::value_parser!(u16).range(0..=1_024))]
+    pub threads: u16,
     /// Refuse runs that would need more memory than this.
     #[arg(long, value_name = "SIZE", default_value = "4GiB", value_parser = parse_bytes)]
     pub max_memory: MemoryLimit,
@@ -37,7 +38,7 @@ impl EffortArgs {
         Effort {
             seed: self.seed.unwrap_or(seed),
             replications: self.replications.unwrap_or(replications),
-            threads: self.threads,
+            threads: self.threads.into(),
             memory: self.max_memory,
         }
     }

@@ -37,6 +37,10 @@ pub fn main(args: &Args) -> Result<Answer> {
         }
         other => other.map_err(Error::output(path))?,
     };
-    file.write_all(TEMPLATE.as_bytes()).map_err(Error::output(path))?;
+    let written = file.write_all(TEMPLATE.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = std::fs::remove_file(path);
+    }
+    written.map_err(Error::output(path))?;
     Ok(Answer::Yes)
 }

@@ -12,6 +12,8 @@ mod report;
 mod reproduce;
 mod run;
 
+use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -80,9 +82,14 @@ fn run_cli() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are printed too; a reader that has gone is no error.
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            // Help and version are printed too, on standard output.
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            if error.use_stderr() {
+                return ExitCode::from(2);
+            }
+            return finish(
+                printed.map(|()| Answer::Yes).map_err(Error::output(Path::new("standard output"))),
+            );
         }
     };
     match cli.color {
@@ -90,7 +97,12 @@ fn run_cli() -> ExitCode {
         Color::Always => anstream::ColorChoice::Always.write_global(),
         Color::Never => anstream::ColorChoice::Never.write_global(),
     }
-    match dispatch(cli.command) {
+    finish(dispatch(cli.command))
+}
+
+/// The exit code, and a sentence when there is something to say.
+fn finish(result: Result<Answer, Error>) -> ExitCode {
+    match result {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
@@ -116,7 +128,6 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
 
 /// An error for people, on standard error; failing to print it changes nothing.
 fn complain(sentence: &str) {
-    use std::io::Write;
     let style = anstyle::AnsiColor::Red.on_default().bold();
     let _ = writeln!(anstream::stderr(), "{style}error{style:#}: {sentence}");
 }
