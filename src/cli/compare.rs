@@ -67,7 +67,7 @@ pub fn main(args: &Args) -> Result<Answer> {
     let measure = &cells[0].scenario.measure;
     let effort = args.effort.effort(measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
-    let folder = report::stage(args.output.as_deref())?;
+    let folder = report::stage(args.output.as_deref(), &cells)?;
     let cells = args.effort.execute(cells, effort)?;
     let written = folder.as_ref().map(|f| f.place().display().to_string());
     if let Some(folder) = folder {

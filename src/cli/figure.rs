@@ -1,14 +1,36 @@
 //! The load figure of some cells.
 
 use crate::error::{Error, Result};
-use crate::experiment::{CellRuns, WindowRow, windows};
+use crate::experiment::{Cell, CellRuns, WindowRow, windows};
 use crate::output::number;
-use crate::output::plot::{LoadFigure, LoadPanel, LoadWindow, Picture, PlotError, load};
+use crate::output::plot::{
+    LoadFigure, LoadPanel, LoadWindow, MAX_PANELS, Picture, PlotError, load,
+};
 use crate::scenario::Scenario;
 use crate::units::Span;
 
 /// A policy's name and its load per window.
 type Curve = (String, Vec<WindowRow>);
+
+/// Refuses, before anything runs, what could not be drawn after it.
+pub fn check(cells: &[Cell]) -> Result<()> {
+    if cells.len() > MAX_PANELS {
+        return Err(Error::Input(format!(
+            "{} policies do not fit into one picture; at most {MAX_PANELS}",
+            cells.len()
+        )));
+    }
+    let window = cells.first().map_or(SHORTEST, |cell| cell.scenario.measure.window);
+    if window < SHORTEST {
+        return Err(Error::Input(format!(
+            "measure.window: windows of {window} cannot be drawn; write at least {SHORTEST}"
+        )));
+    }
+    Ok(())
+}
+
+/// The shortest window that is drawn.
+const SHORTEST: Span = Span::from_nanos(1_000);
 
 /// The load per window of cells that were just run.
 pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> {

@@ -39,14 +39,19 @@ pub fn main(args: &Args) -> Result<Answer> {
     let cells = compare::cells(&args.scenario, &args.policies, args.layer.as_deref())?;
     let effort = args.effort.effort(cells[0].scenario.measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
+    figure::check(&cells)?;
+    let paths = paths(&args.output)?;
     let cells = args.effort.execute(cells, effort)?;
     let picture = figure::of_cells(&title, &cells, &effort.seed.to_string())?;
-    write(&args.output, &picture, args.effort.quiet)?;
+    write(&paths, &picture, args.effort.quiet)?;
     Ok(Answer::Yes)
 }
 
-/// Writes both pictures, each under a temporary name first.
-fn write(output: &Path, picture: &Picture, quiet: bool) -> Result<()> {
+/// A picture's path, and the temporary name beside it.
+type Place = (PathBuf, PathBuf);
+
+/// Where the SVG and the PNG go; found out to be writable before anything runs.
+fn paths(output: &Path) -> Result<[Place; 2]> {
     let known = output.extension().is_some_and(|e| e == "svg" || e == "png");
     let stem = if known { output.with_extension("") } else { output.to_owned() };
     if stem.file_name().is_none() || output.is_dir() {
@@ -55,18 +60,28 @@ fn write(output: &Path, picture: &Picture, quiet: bool) -> Result<()> {
             output.display()
         )));
     }
-    for (ending, bytes) in [("svg", picture.svg.as_bytes()), ("png", &picture.png[..])] {
-        let named = |ending: &str| {
-            let mut name = stem.clone().into_os_string();
-            name.push(format!(".{ending}"));
-            PathBuf::from(name)
-        };
-        let (path, part) = (named(ending), named(&format!("{ending}.part")));
-        let result = std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, &path));
+    let named = |ending: &str| {
+        let mut name = stem.clone().into_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    let places = [".svg", ".png"].map(|ending| (named(ending), named(&format!("{ending}.part"))));
+    for (path, part) in &places {
+        std::fs::File::create(part)
+            .and_then(|_| std::fs::remove_file(part))
+            .map_err(Error::output(path))?;
+    }
+    Ok(places)
+}
+
+/// Writes both pictures, each under its temporary name first.
+fn write(places: &[Place; 2], picture: &Picture, quiet: bool) -> Result<()> {
+    for ((path, part), bytes) in places.iter().zip([picture.svg.as_bytes(), &picture.png[..]]) {
+        let result = std::fs::write(part, bytes).and_then(|()| std::fs::rename(part, path));
         if result.is_err() {
-            let _ = std::fs::remove_file(&part);
+            let _ = std::fs::remove_file(part);
         }
-        result.map_err(Error::output(&path))?;
+        result.map_err(Error::output(path))?;
         note(quiet, &format!("wrote {}", path.display()));
     }
     Ok(())

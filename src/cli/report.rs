@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::figure;
 use crate::error::Result;
-use crate::experiment::{CellRuns, Effort, summaries};
+use crate::experiment::{Cell, CellRuns, Effort, summaries};
 use crate::output::{Folder, manifest, runs_csv, summary_csv, windows_csv};
 use crate::scenario::canonical;
 use crate::stats::summary::Summary;
@@ -62,6 +62,8 @@ pub fn write_folder(
 }
 
 /// Starts the folder that `-o` names, if it does.
-pub fn stage(output: Option<&Path>) -> Result<Option<Folder>> {
-    output.map(Folder::stage).transpose()
+pub fn stage(output: Option<&Path>, cells: &[Cell]) -> Result<Option<Folder>> {
+    let Some(place) = output else { return Ok(None) };
+    figure::check(cells)?;
+    Folder::stage(place).map(Some)
 }

@@ -51,7 +51,7 @@ pub fn main(args: &Args) -> Result<Answer> {
         print(&text)?;
         return Ok(Answer::Yes);
     }
-    let folder = report::stage(args.output.as_deref())?;
+    let folder = report::stage(args.output.as_deref(), std::slice::from_ref(&cell))?;
     let cells = args.effort.execute(vec![cell], effort)?;
     let written = folder.as_ref().map(|f| f.place().display().to_string());
     if let Some(folder) = folder {

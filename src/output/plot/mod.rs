@@ -14,7 +14,7 @@ pub mod load;
 pub mod palette;
 mod ticks;
 
-pub use load::{LoadFigure, LoadPanel, LoadWindow};
+pub use load::{LoadFigure, LoadPanel, LoadWindow, MAX_PANELS};
 
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters_backend::DrawingErrorKind;
