@@ -1,0 +1,495 @@
+//! Bad input gives one sentence with file, line, key, what was found and what is allowed, exit
+//! code 2, and nothing on standard output.
+
+mod command;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use command::{Ran, SMALL, run, run_with};
+
+/// Words of the implementation that say nothing to a user.
+const JARGON: [&str; 9] =
+    ["u32", "u16", "u64", "f64", "i128", "struct ", "variant", "invalid type", "field"];
+
+fn refused(what: &str, ran: &Ran, parts: &[&str]) {
+    assert_eq!(ran.code, 2, "{what}: {ran:?}");
+    assert_eq!(ran.out, "", "{what}");
+    assert!(ran.err.starts_with("error: "), "{what}: {}", ran.err);
+    assert_eq!(ran.err.matches("error:").count(), 1, "{what}: {}", ran.err);
+    for part in parts {
+        assert!(ran.err.contains(part), "{what}: no \"{part}\" in\n{}", ran.err);
+    }
+    for word in JARGON {
+        assert!(!ran.err.contains(word), "{what}: \"{word}\" in\n{}", ran.err);
+    }
+}
+
+/// A text of [`SMALL`], what to write instead, where the error is, and what it says.
+type Case = (&'static str, &'static str, &'static str, &'static [&'static str]);
+
+const UNKNOWN: [Case; 12] = [
+    (
+        "[workload]",
+        "[worklod]",
+        "4:2",
+        &["worklod", "did you mean `workload`?", "request, provider"],
+    ),
+    ("clients = 20", "clinets = 20", "5:1", &["workload.clinets", "did you mean `clients`?"]),
+    ("window =", "windw =", "25:1", &["measure.windw", "did you mean `window`?"]),
+    ("permits", "permit", "22:15", &["client.layers.1.semaphore.permit", "`permits`", "scope"]),
+    ("max_attempts", "max_attempt", "17:1", &["client.layers.0.max_attempt", "`max_attempts`"]),
+    (
+        "full_jitter",
+        "ful_jitter",
+        "18:13",
+        &[
+            "client.layers.0.backoff.ful_jitter",
+            "kind",
+            "did you mean `full_jitter`?",
+            "sdk_jitter",
+        ],
+    ),
+    ("base =", "bas =", "18:29", &["backoff.full_jitter.bas", "`base`", "multiplier, cap"]),
+    ("outage =", "outrage =", "13:1", &["provider.faults.0.outrage", "`outage`", "slow"]),
+    (
+        "\"fleet\"",
+        "\"flet\"",
+        "22:28",
+        &["client.layers.1.semaphore.scope: unknown value `flet`", "did you mean `fleet`?"],
+    ),
+    (
+        "name = \"app\"",
+        "name = \"app\"\npreset = \"anthropic-python-2.13\"",
+        "22:1",
+        &["client.layers.1.preset", "did you mean `anthropic-python-2.14`?"],
+    ),
+    (
+        "concurrency = 5",
+        "billing = { price = \"gpt-40\" }",
+        "10:13",
+        &["provider.billing.price", "did you mean `gpt-4o`?", "claude-sonnet-4"],
+    ),
+    ("clients = 20", "zzz = 20", "5:1", &["unknown key `zzz`", "known: clients, burst"]),
+];
+
+const SYNTAX: [Case; 9] = [
+    ("[workload]", "title = \"b\"\n[workload]", "4:1", &["`title`", "twice"]),
+    ("clients = 20", "clients =", "5:10", &["the value is missing"]),
+    ("\"100ms\"", "100ms", "25:10", &["quotes"]),
+    ("\"Twenty clients\"", "\"Twenty", "2:16", &["\"", "^"]),
+    ("[measure]", "[measure", "24:9", &["]"]),
+    ("clients = 20", "clients: 20", "5:10", &["="]),
+    ("clients = 20", "clients = 1000000000000000000000000000000", "5:11", &["too large", "10000"]),
+    ("clients = 20", "clients = 18446744073709551616", "5:11", &["too large"]),
+    ("clients = 20", "clients = 1e400", "5:11", &["1e400", "too large"]),
+];
+
+const VALUES: [Case; 40] = [
+    ("format = 1", "format = 2", "1:1", &["format 2", "reads format 1"]),
+    ("\"Twenty clients\"", "3", "2:1", &["title", "the number 3", "text in quotes"]),
+    (
+        "clients = 20",
+        "clients = \"many\"",
+        "5:1",
+        &["workload.clients", "\"many\"", "0 to 4294967295"],
+    ),
+    ("clients = 20", "clients = 20.5", "5:1", &["20.5", "whole number"]),
+    ("clients = 20", "clients = -1", "5:1", &["the number -1", "whole number from 0"]),
+    ("clients = 20", "clients = 5000000000", "5:1", &["5000000000", "4294967295"]),
+    ("clients = 20", "clients = nan", "5:1", &["NaN", "whole number"]),
+    ("clients = 20", "clients = true", "5:1", &["found true", "whole number"]),
+    ("clients = 20", "clients = []", "5:1", &["an array", "whole number"]),
+    ("clients = 20", "clients = 0", "5:1", &["0 clients", "1 or more"]),
+    ("{ at = \"0s\" }", "true", "6:1", &["workload.burst", "found true", "a table"]),
+    (
+        "burst = { at = \"0s\" }",
+        "",
+        "4:2",
+        &["workload", "no kind", "burst, poisson, closed_loop, trace"],
+    ),
+    (
+        "burst =",
+        "poisson = { rate = \"1/s\" }\nburst =",
+        "4:2",
+        &["2 kinds (burst, poisson)", "keep one of"],
+    ),
+    (
+        "burst = { at = \"0s\" }",
+        "poisson = { rate = \"0/s\" }",
+        "6:13",
+        &["rate of 0", "above 0/s"],
+    ),
+    ("burst = { at = \"0s\" }", "poisson = { rate = 60 }", "6:13", &["no unit", "\"60/s\""]),
+    ("burst = { at = \"0s\" }", "poisson = { rate = \"60/m\" }", "6:13", &["60/m", "1000/min"]),
+    ("burst = { at = \"0s\" }", "closed_loop = {}", "6:1", &["`jobs` is missing", "whole number"]),
+    ("burst = { at = \"0s\" }", "closed_loop = { jobs = 0 }", "6:17", &["0 jobs", "1 or more"]),
+    ("\"10ms\"", "60", "9:1", &["provider.service", "60 has no unit", "\"60s\" or \"60ms\""]),
+    ("\"10ms\"", "\"60\"", "9:1", &["60 has no unit", "\"60s\" or \"60ms\""]),
+    ("\"10ms\"", "\"5m\"", "9:1", &["minutes or milliseconds", "\"5min\" or \"5ms\""]),
+    ("\"10ms\"", "inf", "9:1", &["provider.service", "inf", "a duration"]),
+    ("\"10ms\"", "\"99999d\"", "9:1", &["too long", "3650d"]),
+    (
+        "\"10ms\"",
+        "{ uniform = { low = \"2s\", high = \"1s\" } }",
+        "9:1",
+        &["provider.service", "high is below low"],
+    ),
+    ("base = \"1s\"", "base = \"-1s\"", "18:29", &["full_jitter.base", "negative", "0s or more"]),
+    (
+        "\"30s\"",
+        "\"500ms\"",
+        "18:42",
+        &["client.layers.0.backoff.full_jitter.cap", "500ms is below the base 1s", "at least 1s"],
+    ),
+    ("\"30s\"", "\"30s\", multiplier = 0.5", "18:55", &["multiplier 0.5", "1 to 1000"]),
+    ("\"30s\"", "\"30s\", multiplier = nan", "18:55", &["multiplier NaN", "1 to 1000"]),
+    ("\"30s\"", "\"30s\", multiplier = -inf", "18:55", &["multiplier -inf", "1 to 1000"]),
+    ("max_attempts = 3", "max_attempts = 0", "17:1", &["max_attempts = 0", "1 (no retry)"]),
+    ("status = 503", "status = 200", "13:36", &["status 200", "400 to 599"]),
+    ("status = 503", "status = 70000", "13:36", &["70000", "0 to 65535"]),
+    ("from = \"0s\"", "from = \"2s\"", "13:25", &["ends at 1s", "starts at 2s", "swap"]),
+    (
+        "name = \"app\"",
+        "name = \"sdk\"",
+        "21:1",
+        &["two layers are called \"sdk\"", "its own name"],
+    ),
+    ("name = \"app\"\n", "", "20:1", &["client.layers.1", "`name` is missing", "text in quotes"]),
+    ("permits = 2", "permits = 0", "22:15", &["0 permits", "1 or more"]),
+    (
+        ", scope = \"fleet\"",
+        "",
+        "22:1",
+        &["client.layers.1.semaphore", "`scope` is missing", "write one of client, group, fleet"],
+    ),
+    ("window = \"100ms\"", "window = \"0s\"", "25:1", &["window of 0s", "\"100ms\""]),
+    ("\"10min\"", "\"0s\"", "26:1", &["horizon of 0s", "\"10min\""]),
+    ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
+];
+
+const KINDS: [Case; 4] = [
+    (
+        "backoff = { full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "backoff = {}",
+        "18:1",
+        &["client.layers.0.backoff", "no kind", "write one of no_backoff, none, full_jitter"],
+    ),
+    (
+        "{ full_jitter =",
+        "{ no_backoff = {}, full_jitter =",
+        "18:1",
+        &["2 kinds (no_backoff, full_jitter)", "exactly one", "equal_jitter"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "\"full_jitter\"",
+        "18:1",
+        &["client.layers.0.backoff", "`full_jitter`", "{ full_jitter = { … } }"],
+    ),
+    ("replications = 2", "replications = 0", "27:1", &["0 replications", "1 to 1000000"]),
+];
+
+#[test]
+fn the_small_scenario_itself_is_right() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let ran = run(home.path(), &["check", "storm.toml"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+#[test]
+fn a_wrong_line_is_named_with_key_found_and_allowed() {
+    let home = tempfile::tempdir().unwrap();
+    for (old, new, place, parts) in UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&KINDS) {
+        assert!(SMALL.contains(old), "{old}");
+        std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();
+        let ran = run(home.path(), &["check", "storm.toml"]);
+        let start = format!("error: storm.toml:{place}: ");
+        refused(new, &ran, parts);
+        assert!(ran.err.starts_with(&start), "{new}: not {start}\n{}", ran.err);
+        assert!(ran.err.contains("\n   |\n") || ran.err.contains("\n  |\n"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_wrong_setting_is_named_instead_of_a_line() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let cases: [(&str, &[&str]); 14] = [
+        ("workload.clients=0", &["0 clients", "1 or more"]),
+        ("workload.clients=many", &["\"many\"", "whole number"]),
+        ("workload.clinets=5", &["did you mean `clients`?"]),
+        ("workload.poisson.rate=1/s", &["2 kinds (burst, poisson)"]),
+        ("measure.window=5m", &["\"5min\" or \"5ms\""]),
+        ("measure.window=60", &["no unit"]),
+        ("client.layers.app.max_attempts=0", &["client.layers.1.max_attempts", "1 (no retry)"]),
+        ("client.layers.ap.max_attempts=1", &["no item \"ap\"", "sdk, app"]),
+        ("client.layers.7.max_attempts=1", &["no item \"7\"", "sdk, app"]),
+        (
+            "client.layers.sdk.backoff.full_jitter.base=60s",
+            &["full_jitter.cap", "cap 30s is below the base 60s"],
+        ),
+        ("client.layers.app.semaphore.scope=flet", &["did you mean `fleet`?"]),
+        ("client.layers.app.preset=openai", &["openai-python-3.57"]),
+        ("workload.clients", &["path=value"]),
+        ("workload..clients=1", &["empty part"]),
+    ];
+    for (setting, parts) in cases {
+        // The valid setting after it is not to blame.
+        let ran = run(
+            home.path(),
+            &["check", "storm.toml", "--set", setting, "--set", "workload.clients=9"],
+        );
+        let later_wins = setting.starts_with("workload.clients=");
+        let ran = match later_wins {
+            true => run(home.path(), &["check", "storm.toml", "--set", setting]),
+            false => ran,
+        };
+        refused(setting, &ran, parts);
+        let path = setting.split('=').next().unwrap();
+        assert!(ran.err.starts_with(&format!("error: --set {path}")), "{setting}: {}", ran.err);
+        assert!(!ran.err.contains("storm.toml:"), "{setting}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_wrong_line_is_not_blamed_on_a_setting_of_the_same_name() {
+    let home = tempfile::tempdir().unwrap();
+    let text = SMALL.replacen("max_attempts = 3", "max_attempts = 0", 1);
+    std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    let set = "client.layers.app.max_attempts=3";
+    let ran = run(home.path(), &["check", "storm.toml", "--set", set]);
+    refused(set, &ran, &["error: storm.toml:17:1: client.layers.0.max_attempts"]);
+}
+
+fn refused_file(home: &Path, name: &str, content: &[u8], parts: &[&str]) {
+    std::fs::write(home.join(name), content).unwrap();
+    let start = Instant::now();
+    let ran = run(home, &["run", name]);
+    refused(name, &ran, parts);
+    assert!(ran.err.contains(name), "{name}: {}", ran.err);
+    assert!(ran.err.len() < 1_500, "{name}: {} bytes of error", ran.err.len());
+    assert!(!ran.err.contains('\0'), "{name}");
+    assert!(start.elapsed() < Duration::from_secs(5), "{name}: {:?}", start.elapsed());
+}
+
+#[test]
+fn strange_files_are_refused_in_a_sentence() {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    refused_file(home, "empty.toml", b"", &["retrylab init"]);
+    refused_file(home, "blank.toml", b"# nothing yet\n", &["retrylab init"]);
+    refused_file(home, "half.toml", b"format = 1\n", &["`workload` is missing", "table"]);
+    refused_file(home, "nul.toml", b"format = 1\ntitle = \"a\0b\"\n", &["nul.toml:2:"]);
+    refused_file(home, "binary.toml", b"\0\0\0\0", &["binary.toml:1:"]);
+    refused_file(
+        home,
+        "latin.toml",
+        b"format = 1\ntitle = \"caf\xe9\"\n",
+        &["latin.toml:2: ", "UTF-8"],
+    );
+    refused_file(home, "big.toml", &vec![b'#'; 11_000_000], &["larger than 10 MB"]);
+    let deep = format!("a = {}", "[".repeat(100_000));
+    refused_file(home, "deep.toml", deep.as_bytes(), &["deep.toml:1:", "nested too deeply"]);
+    let dotted = format!("{} = 1\n", ["a"; 20_000].join("."));
+    refused_file(home, "dotted.toml", dotted.as_bytes(), &["dotted.toml:1:", "nested too deeply"]);
+    let long = format!("title = \"{}\" junk", "x".repeat(5_000));
+    refused_file(home, "long.toml", long.as_bytes(), &["long.toml:1:", "junk"]);
+    for (path, parts) in [
+        (home.to_str().unwrap(), ["folder", "scenario file"]),
+        ("missing.toml", ["missing.toml", "No such file"]),
+        ("/dev/null", ["/dev/null", "retrylab init"]),
+        ("/dev/zero", ["/dev/zero", "10 MB"]),
+    ] {
+        if path.starts_with("/dev") && !Path::new(path).exists() {
+            continue;
+        }
+        refused(path, &run(home, &["run", path]), &parts);
+    }
+    refused("stdin", &run_with(home, &["run", "-"], b"format = 7\n"), &["standard input"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_not_utf8_is_no_panic() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = tempfile::tempdir().unwrap();
+    let name = std::ffi::OsStr::from_bytes(b"st\xffrm.toml");
+    refused("missing", &run(home.path(), &[std::ffi::OsStr::new("run"), name]), &["rm.toml"]);
+    if std::fs::write(home.path().join(name), SMALL).is_ok() {
+        assert_eq!(run(home.path(), &[std::ffi::OsStr::new("run"), name]).code, 0);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_change_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let crlf = SMALL.replace('\n', "\r\n");
+    let checked = |text: &str| {
+        std::fs::write(home.path().join("storm.toml"), text).unwrap();
+        let ran = run(home.path(), &["check", "storm.toml"]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        ran.out
+    };
+    let plain = checked(SMALL);
+    assert_eq!(checked(&format!("\u{feff}{SMALL}")), plain);
+    assert_eq!(checked(&crlf), plain);
+    assert_eq!(checked(&format!("\u{feff}{crlf}")), plain);
+    // A line number counts the same in both.
+    let bad = crlf.replacen("clients = 20", "clients = 0", 1);
+    std::fs::write(home.path().join("storm.toml"), bad).unwrap();
+    let ran = run(home.path(), &["check", "storm.toml"]);
+    refused("crlf", &ran, &["storm.toml:5:1", "5 | clients = 0\n"]);
+}
+
+#[test]
+fn no_concurrency_at_all_is_a_total_outage_and_legal() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let ran = run(home.path(), &["run", "storm.toml", "--set", "provider.concurrency=0", "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.json()["metrics"]["succeeded"]["max"], 0.0);
+}
+
+#[test]
+fn absurd_sizes_are_refused_before_anything_is_allocated() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let start = Instant::now();
+    for (set, parts) in [
+        ("workload.clients=4000000000", ["4000000000 requests", "TiB", "--max-memory"]),
+        ("workload={clients=5,closed_loop={jobs=4294967295}}", ["requests", "TiB", "--max-memory"]),
+        ("workload={clients=5,poisson={rate=\"1000000/s\"}}", ["600000000", "GiB", "--max-memory"]),
+        (
+            "workload={clients=5,poisson={rate=\"1000000000000/s\"}}",
+            ["requests", "4294967295", "shorten"],
+        ),
+    ] {
+        for args in [
+            vec!["run", "storm.toml"],
+            vec!["run", "storm.toml", "--dry-run"],
+            vec!["compare", "storm.toml"],
+        ] {
+            let args: Vec<&str> = args.into_iter().chain(["--set", set]).collect();
+            refused(set, &run(home.path(), &args), &parts);
+        }
+    }
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert_eq!(command::names(home.path()), ["storm.toml"]);
+}
+
+#[test]
+fn a_livelock_stops_with_a_sentence() {
+    let home = tempfile::tempdir().unwrap();
+    let text = "[workload]\nclients = 5\nburst = { at = \"0s\" }\n[provider]\nservice = \"0s\"\n\
+                [[provider.faults]]\noutage = { from = \"0s\", status = 503 }\n\
+                [[client.layers]]\nname = \"app\"\nmax_attempts = 1000000\n";
+    std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    let start = Instant::now();
+    let ran = run(home.path(), &["run", "storm.toml", "-o", "out"]);
+    let parts =
+        ["t = 0 s", "livelock", "max_attempts", "backoff", "events_per_instant", "seed 0x2a"];
+    refused("livelock", &ran, &parts);
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert_eq!(command::names(home.path()), ["storm.toml"]);
+}
+
+#[test]
+fn a_trace_is_refused_by_file_and_line() {
+    let home = tempfile::tempdir().unwrap();
+    let text = SMALL.replacen("burst = { at = \"0s\" }", "trace = { file = \"trace.csv\" }", 1);
+    std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    let header = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
+    let row = "2023-11-16 18:17:03.9799600,4808,10\n";
+    refused("missing", &run(home.path(), &["run", "storm.toml"]), &["trace.csv", "No such file"]);
+    for (content, line, parts) in [
+        (String::new(), 1, ["the file is empty", "TIMESTAMP"]),
+        (format!("time,in,out\n{row}"), 1, ["time,in,out", "starts with"]),
+        (header.to_owned(), 2, ["no rows", "at least one"]),
+        (format!("{header}{row}2023-11-16 18:1"), 3, ["1 fields instead of 3", "cut off"]),
+        (format!("{header}{row}soon,1,2\n"), 3, ["\"soon\"", "time stamp such as"]),
+        (format!("{header}{row}2023-11-16 18:17:04,-1,2\n"), 3, ["ContextTokens", "\"-1\""]),
+        (format!("{header}{row}2023-11-16 18:17:04,1,nan\n"), 3, ["GeneratedTokens", "\"nan\""]),
+    ] {
+        std::fs::write(home.path().join("trace.csv"), &content).unwrap();
+        for command in ["run", "check"] {
+            let ran = run(home.path(), &[command, "storm.toml"]);
+            assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{content:?}: {ran:?}");
+            let place = format!("trace.csv:{line}: ");
+            for part in parts.iter().chain([&place.as_str()]) {
+                assert!(ran.err.contains(part), "{content:?}: no {part} in {}", ran.err);
+            }
+        }
+    }
+}
+
+#[test]
+fn bad_usage_says_what_is_allowed() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["reproduce", "thousand-client"], &["did you mean `thousand-clients`?", "timeout-cost"]),
+        (&["reproduce", "./nowhere/"], &["nowhere/experiment.toml"]),
+        (&["compare", "storm.toml", "--policies", "ful"], &["did you mean `full`?", "no-retry"]),
+        (&["compare", "storm.toml", "--policies", "full,full"], &["\"full\"", "twice"]),
+        (&["compare", "storm.toml", "--policies", "preset:open"], &["openai-python-3.57"]),
+        (&["compare", "storm.toml", "--layer", "ap"], &["did you mean `app`?"]),
+        (&["plot", "storm.toml", "-o", "."], &["name a file, such as load.svg"]),
+        (&["run", "storm.toml", "--seed", "x"], &["--seed", "0x"]),
+        (&["run", "storm.toml", "--seed", "-1"], &["'-1'"]),
+        (&["run", "storm.toml", "-r", "0"], &["--replications", "1..=1000000"]),
+        (&["run", "storm.toml", "--threads", "99999"], &["--threads", "1024"]),
+        (&["run", "storm.toml", "--max-memory", "lots"], &["--max-memory", "8GiB"]),
+        (&["run", "storm.toml", "--jsn"], &["--json"]),
+        (&["rnu"], &["rnu"]),
+    ];
+    for (args, parts) in cases {
+        let ran = run(home.path(), args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}: {ran:?}");
+        for part in parts {
+            assert!(ran.err.contains(part), "{args:?}: no {part} in {}", ran.err);
+        }
+    }
+    assert_eq!(command::names(home.path()), ["storm.toml"]);
+}
+
+#[test]
+fn a_wrong_experiment_is_named_by_line() {
+    let home = tempfile::tempdir().unwrap();
+    let good = "title = \"t\"\nquestion = \"q\"\nsource = \"s\"\nreplications = 5\n\
+                [[policy]]\nname = \"a\"\nset = { \"workload.clients\" = 3 }\n\
+                [[claim]]\nid = \"c\"\npolicy = \"a\"\nmetric = \"requests\"\nreference = 3\n\
+                basis = \"closed_form\"\nsource = \"s\"\n";
+    std::fs::write(home.path().join("scenario.toml"), SMALL).unwrap();
+    let write = |text: &str| std::fs::write(home.path().join("experiment.toml"), text).unwrap();
+    write(good);
+    let path = format!("{}/", home.path().display());
+    let ran = run(home.path(), &["reproduce", &path, "-q", "-o", "out"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    for (old, new, parts) in [
+        ("replications = 5", "replications = 0", ["experiment.toml:4:1", "1 to 1000000"]),
+        (
+            "[[claim]]",
+            "[[policy]]\nname = \"a\"\n[[claim]]",
+            ["experiment.toml:9:1", "two policies"],
+        ),
+        ("policy = \"a\"", "policy = \"b\"", ["experiment.toml:10:1", "no policy is called \"b\""]),
+        ("\"requests\"", "\"request\"", ["experiment.toml:11:1", "did you mean `requests`?"]),
+        ("basis = \"closed_form\"", "basis = \"closed\"", ["experiment.toml:13:1", "closed_form"]),
+        ("reference = 3", "", ["experiment.toml:8:1", "published, reference or both"]),
+        ("title =", "titel =", ["experiment.toml:1:1", "did you mean `title`?"]),
+        (
+            "\"workload.clients\" = 3",
+            "\"workload.clients\" = 0",
+            ["experiment.toml: policy a", "0 clients"],
+        ),
+        ("\"workload.clients\" = 3", "\"workload.clinets\" = 3", ["policy a", "`clients`"]),
+    ] {
+        assert!(good.contains(old));
+        write(&good.replacen(old, new, 1));
+        let ran = run(home.path(), &["reproduce", &path, "-q", "-o", "out"]);
+        refused(new, &ran, &parts);
+    }
+    assert_eq!(command::names(home.path()), ["experiment.toml", "out", "scenario.toml"]);
+}
