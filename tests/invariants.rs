@@ -66,7 +66,7 @@ fn scenario(dice: &mut Dice) -> String {
             dice.one_of(&["0.5", "5", "30"]),
             dice.one_of(&["1s", "8s", "1h"])
         ),
-        _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[0, 1, 5, 60])),
+        _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };
     writeln!(text, "clients = {clients}\n{workload}\n\n[request]").unwrap();
     writeln!(text, "input_tokens = 10").unwrap();
