@@ -9,11 +9,15 @@
 //! [`Observer`] what happens. At the end it checks the conservation laws of the [`Ledger`].
 
 mod arrivals;
+mod attempt;
+mod birth;
+mod call;
+mod failure;
 mod layers;
 mod ledger;
-mod life;
 mod observer;
 mod provider;
+mod simulation;
 
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};
@@ -96,5 +100,5 @@ pub fn run<O: Observer>(
     streams: Streams,
     observer: &mut O,
 ) -> Result<Report, RunError> {
-    life::Simulation::new(plan, streams, observer).run()
+    simulation::Simulation::new(plan, streams, observer).run()
 }

@@ -1,0 +1,117 @@
+//! The way of a request through the layers: permits, waking up, limits of time.
+
+use super::Observer;
+use super::simulation::{Phase, Simulation};
+use crate::answer::{Failure, Reason};
+use crate::engine::Class;
+use crate::units::Time;
+
+impl<O: Observer> Simulation<'_, O> {
+    /// Enters the layers below `above`, outermost first, and sends when all let it through.
+    pub(super) fn enter(&mut self, request: u32, above: usize) {
+        let now = self.events.now();
+        let client = self.client(request);
+        for l in (0..above).rev() {
+            self.layers[l].enter(now, request, client);
+            if !self.acquire(request, l) {
+                return;
+            }
+            self.layers[l].start_attempt(now, request);
+        }
+        self.send(request);
+    }
+
+    /// Goes on at layer `l`, whose permit is held.
+    pub(super) fn proceed(&mut self, request: u32, l: usize) {
+        self.layers[l].start_attempt(self.events.now(), request);
+        self.enter(request, l);
+    }
+
+    /// Takes a permit of layer `l`, or gets in line for one.
+    pub(super) fn acquire(&mut self, request: u32, l: usize) -> bool {
+        let client = self.client(request);
+        let Some(semaphore) = self.layers[l].semaphore(client) else { return true };
+        if semaphore.try_acquire() {
+            return true;
+        }
+        let step = self.advance(request, Phase::Waiting(l as u8));
+        if let Some(semaphore) = self.layers[l].semaphore(client) {
+            semaphore.wait(request, step);
+        }
+        let limit = self.earliest_limit(request, l).min(self.layers[l].deadline(request));
+        self.schedule(limit, Class::Timeout, request, step);
+        false
+    }
+
+    /// Gives the permit of layer `l` back; who is next in line goes on at this instant.
+    pub(super) fn release(&mut self, request: u32, l: usize) {
+        let client = self.client(request);
+        let steps = &self.requests.step;
+        let still_waits = |waiter: u32, step| steps[waiter as usize] == step;
+        let next = self.layers[l].semaphore(client).and_then(|s| s.release(still_waits));
+        if let Some(next) = next {
+            let step = self.advance(next, Phase::Granted(l as u8));
+            self.schedule(self.events.now(), Class::Attempt, next, step);
+        }
+    }
+
+    pub(super) fn on_wake(&mut self, request: u32) {
+        match self.requests.phase[request as usize] {
+            Phase::Unborn => self.create(request),
+            Phase::Granted(l) => self.proceed(request, l.into()),
+            Phase::Backoff(l) => {
+                if self.acquire(request, l.into()) {
+                    self.proceed(request, l.into());
+                }
+            }
+            Phase::Waiting(_) | Phase::InFlight | Phase::Resolved => {}
+        }
+    }
+
+    /// A limit of time is reached: the outermost layer whose limit it is sees a timeout.
+    pub(super) fn on_timeout(&mut self, request: u32) {
+        let now = self.events.now();
+        let held = self.held_from(request);
+        // Layer `calling` has a call under way, layers from `held` on an attempt as well; what
+        // layers further inside remember is over.
+        let calling = match self.requests.phase[request as usize] {
+            Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l),
+            _ => held,
+        };
+        for l in (calling..self.layers.len()).rev() {
+            if self.layers[l].deadline(request) <= now {
+                self.release_held(request, held, l + 1);
+                return self.give_up(request, l, Failure::Timeout, Reason::Deadline);
+            }
+            if l >= held && self.layers[l].expiry(request) <= now {
+                self.release_held(request, held, l + 1);
+                return self.decide(request, l, Failure::Timeout);
+            }
+        }
+    }
+
+    /// The first limit of time of the layers outside `l` that bounds what `l` does.
+    pub(super) fn earliest_limit(&self, request: u32, l: usize) -> Time {
+        (l + 1..self.layers.len()).map(|o| self.own_limit(request, o)).min().unwrap_or(Time::MAX)
+    }
+
+    #[inline]
+    pub(super) fn own_limit(&self, request: u32, l: usize) -> Time {
+        self.layers[l].deadline(request).min(self.layers[l].expiry(request))
+    }
+
+    /// The innermost layer whose permit the request holds.
+    pub(super) fn held_from(&self, request: u32) -> usize {
+        match self.requests.phase[request as usize] {
+            Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l) + 1,
+            Phase::Granted(l) => l.into(),
+            _ => 0,
+        }
+    }
+
+    pub(super) fn release_held(&mut self, request: u32, from: usize, to: usize) {
+        for l in from..to {
+            self.release(request, l);
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What follows from a failure: a retry, or the failure of the layer around.
+
+use super::Observer;
+use super::simulation::{Phase, Simulation};
+use crate::answer::{Failure, Outcome, Reason};
+use crate::client::Told;
+use crate::engine::Class;
+
+impl<O: Observer> Simulation<'_, O> {
+    /// The attempt under way has failed: layer `l` gives its permit back and decides.
+    pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure) {
+        self.release(request, l);
+        self.decide(request, l, failure);
+    }
+
+    /// Layer `l` has seen `failure`: it retries, or the failure becomes that of the layer around.
+    pub(super) fn decide(&mut self, request: u32, l: usize, failure: Failure) {
+        match self.next_wait(request, l, &failure) {
+            Ok(wait) => self.sleep(request, l, wait),
+            Err(reason) => self.give_up(request, l, failure, reason),
+        }
+    }
+
+    /// How long layer `l` waits before its next attempt, or why there is none.
+    pub(super) fn next_wait(
+        &mut self,
+        request: u32,
+        l: usize,
+        failure: &Failure,
+    ) -> Result<u64, Reason> {
+        let now = self.events.now();
+        let client = self.client(request);
+        let total = self.requests.attempts[request as usize];
+        let layer = &mut self.layers[l];
+        if !layer.rule.retry_on.retries(failure) {
+            return Err(Reason::NotRetryable);
+        }
+        let made = layer.attempts(request);
+        if made >= layer.rule.max_attempts {
+            return Err(Reason::Attempts);
+        }
+        let header = match failure {
+            Failure::Status { retry_after, .. } => *retry_after,
+            _ => None,
+        };
+        let wait = match layer.rule.retry_after.told(header) {
+            Told::Stop => return Err(Reason::NotRetryable),
+            Told::Wait(wait) => wait,
+            Told::Nothing => {
+                let stream = self.streams.backoff(l as u32, request, total);
+                let n = made.saturating_sub(1);
+                let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
+                debug_assert!(
+                    within(layer.rule.backoff.bounds(n), wait),
+                    "I8: a wait out of bounds"
+                );
+                layer.remember_wait(request, wait);
+                wait
+            }
+        };
+        if now.saturating_add(wait) >= layer.deadline(request) {
+            return Err(Reason::Deadline);
+        }
+        if layer.vault(client).is_some_and(|vault| !vault.withdraw()) {
+            self.observer.budget_refused(now);
+            return Err(Reason::Budget);
+        }
+        Ok(wait)
+    }
+
+    /// Sleeps until the next attempt of layer `l`, or until a layer outside runs out of time.
+    pub(super) fn sleep(&mut self, request: u32, l: usize, wait: u64) {
+        let wake = self.events.now().saturating_add(wait);
+        let step = self.advance(request, Phase::Backoff(l as u8));
+        let limit = self.earliest_limit(request, l);
+        if limit < wake {
+            self.schedule(limit, Class::Timeout, request, step);
+        } else {
+            self.schedule(wake, Class::Attempt, request, step);
+        }
+    }
+
+    /// Layer `l` gives up; the layer around it decides next.
+    pub(super) fn give_up(&mut self, request: u32, l: usize, failure: Failure, reason: Reason) {
+        let outer = l + 1;
+        if outer == self.layers.len() {
+            self.ledger.on_gave_up(reason);
+            return self.resolve(request, Outcome::GaveUp(reason));
+        }
+        self.release(request, outer);
+        if self.layers[outer].rule.max_attempts == 1 {
+            // It never retries, so the reason of the layer inside says more than its own.
+            return self.give_up(request, outer, failure, reason);
+        }
+        self.decide(request, outer, failure);
+    }
+}
+
+fn within((least, most): (u64, u64), wait: u64) -> bool {
+    (least..=most).contains(&wait)
+}

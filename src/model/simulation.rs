@@ -1,0 +1,214 @@
+//! The state of a run and its loop: take the next event, handle it, check the books at the end.
+//!
+//! What an event does is told in `birth`, `call`, `attempt` and `failure`.
+
+use super::layers::LayerState;
+use super::ledger::Ledger;
+use super::provider::Provider;
+use super::{Arrivals, Observer, Plan, Report, RunError};
+use crate::engine::{Class, EventList, Fingerprint, Key};
+use crate::rng::{Ranks, Streams};
+use crate::units::{Time, seconds};
+
+/// Where a request is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It does not exist yet.
+    #[default]
+    Unborn,
+    /// It waits for a permit of this layer.
+    Waiting(u8),
+    /// It has the permit of this layer and goes on at this instant.
+    Granted(u8),
+    /// It sleeps before the next attempt of this layer.
+    Backoff(u8),
+    /// An attempt is at the provider, or on its way through the backlog.
+    InFlight,
+    /// It has its outcome.
+    Resolved,
+}
+
+/// Requests, one column per property. `created` and `worker` exist only where they differ from
+/// what the workload tells.
+#[derive(Default)]
+pub(super) struct Requests {
+    pub(super) phase: Vec<Phase>,
+    pub(super) step: Vec<u32>,
+    pub(super) attempts: Vec<u32>,
+    pub(super) created: Vec<Time>,
+    pub(super) worker: Vec<u32>,
+}
+
+pub(super) struct Simulation<'a, O> {
+    pub(super) plan: &'a Plan,
+    pub(super) streams: Streams,
+    pub(super) ranks: Ranks,
+    pub(super) events: EventList,
+    pub(super) handled: u64,
+    /// When something last happened; events of requests that had moved on do not count.
+    pub(super) last_change: Time,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) requests: Requests,
+    /// The next request of a stream or queue, and the instant of the last one.
+    pub(super) next_request: u32,
+    pub(super) last_arrival: Time,
+    pub(super) layers: Vec<LayerState<'a>>,
+    pub(super) provider: Provider<'a>,
+    pub(super) ledger: Ledger,
+    pub(super) observer: &'a mut O,
+    pub(super) too_many_steps: bool,
+}
+
+impl<'a, O: Observer> Simulation<'a, O> {
+    pub(super) fn new(plan: &'a Plan, streams: Streams, observer: &'a mut O) -> Simulation<'a, O> {
+        let known = plan.arrivals.known(plan.clients);
+        let layer = |rule| LayerState::new(rule, plan.clients, known);
+        let mut simulation = Simulation {
+            plan,
+            streams,
+            ranks: Ranks::new(&streams),
+            events: EventList::with_capacity(known as usize),
+            handled: 0,
+            last_change: 0,
+            fingerprint: Fingerprint::default(),
+            requests: Requests::default(),
+            next_request: 0,
+            last_arrival: 0,
+            layers: plan.layers.iter().map(layer).collect(),
+            provider: Provider::new(&plan.provider),
+            ledger: Ledger::default(),
+            observer,
+            too_many_steps: false,
+        };
+        simulation.grow_to(known as usize);
+        simulation
+    }
+
+    pub(super) fn run(mut self) -> Result<Report, RunError> {
+        self.start();
+        while let Some(key) = self.events.pop_before(self.plan.horizon) {
+            self.handled += 1;
+            let (time, rest) = key.halves();
+            self.fingerprint.add(time);
+            self.fingerprint.add(rest);
+            self.handle(key);
+            self.check_progress()?;
+        }
+        self.finish()
+    }
+
+    fn check_progress(&self) -> Result<(), RunError> {
+        if self.too_many_steps {
+            return Err(RunError::TooManySteps);
+        }
+        let events = self.events.at_this_instant();
+        if events > self.plan.events_per_instant {
+            let at_s = seconds(self.events.now()).to_string();
+            return Err(RunError::Livelock { events, at_s });
+        }
+        Ok(())
+    }
+
+    /// One event. The provider's happen whatever the client does; the client's are stale and
+    /// mean nothing once their request has moved on.
+    #[inline]
+    fn handle(&mut self, key: Key) {
+        let request = self.ranks.entity(key.rank());
+        let step = key.step();
+        let current = self.requests.step[request as usize] == step;
+        match key.class() {
+            Class::Completion => self.on_completion(request, step),
+            Class::Accept => self.on_accept(request, step),
+            Class::Attempt if current => self.on_wake(request),
+            Class::Timeout if current => self.on_timeout(request),
+            Class::Attempt | Class::Timeout => return,
+        }
+        self.last_change = self.events.now();
+    }
+
+    pub(super) fn created(&self, request: u32) -> Time {
+        match &self.plan.arrivals {
+            Arrivals::Burst(burst) => burst.arrival(request, &self.streams),
+            Arrivals::Trace(trace) => trace[request as usize].at,
+            _ => self.requests.created[request as usize],
+        }
+    }
+
+    #[inline]
+    pub(super) fn client(&self, request: u32) -> u32 {
+        match self.plan.arrivals {
+            Arrivals::Burst(_) => request,
+            Arrivals::ClosedLoop { .. } => self.requests.worker[request as usize],
+            _ => request % self.plan.clients,
+        }
+    }
+
+    /// Moves a request to `phase`; all its pending events but completions become stale.
+    #[inline]
+    pub(super) fn advance(&mut self, request: u32, phase: Phase) -> u32 {
+        let step = &mut self.requests.step[request as usize];
+        if *step == Key::MAX_STEP {
+            self.too_many_steps = true;
+            return *step;
+        }
+        *step += 1;
+        self.requests.phase[request as usize] = phase;
+        *step
+    }
+
+    /// Adds an event unless it would pass the horizon.
+    #[inline]
+    pub(super) fn schedule(&mut self, at: Time, class: Class, request: u32, step: u32) {
+        if at < self.plan.horizon {
+            self.events.push(Key::new(at, class, self.ranks.rank(request), step));
+        }
+    }
+
+    fn finish(mut self) -> Result<Report, RunError> {
+        let left = self.ledger.started > self.ledger.completed
+            || self.ledger.created > self.ledger.succeeded + self.ledger.gave_up_total();
+        let end = if left { self.plan.horizon } else { self.last_change };
+        self.ledger.layers = self.layers.iter().map(|layer| layer.count).collect();
+        self.ledger.close(end)?;
+        let law = |holds: bool, law, found: &str| {
+            if holds { Ok(()) } else { Err(RunError::Law { law, found: found.to_owned() }) }
+        };
+        law(
+            self.layers.iter().all(LayerState::budgets_balance),
+            "I6: budgets are conserved",
+            "a budget does not balance",
+        )?;
+        law(
+            self.provider.admission.within_limits(),
+            "I15: queue and service stay within limits",
+            "a limit is exceeded",
+        )?;
+        let sent: u64 = self.requests.attempts.iter().map(|&n| u64::from(n)).sum();
+        law(
+            sent == self.ledger.attempts,
+            "I7: attempts of requests add up to attempts",
+            "they do not",
+        )?;
+        let bounded = |layer: &LayerState| {
+            layer.count.attempts <= layer.count.calls.saturating_mul(layer.rule.max_attempts.into())
+        };
+        law(
+            self.layers.iter().all(bounded),
+            "I7: a call makes at most max_attempts",
+            "one made more",
+        )?;
+        let places = self.plan.provider.concurrency.map_or(u128::MAX, u128::from);
+        let capacity = places.saturating_mul(u128::from(end));
+        law(
+            self.ledger.busy <= capacity,
+            "I5: busy time is at most places times time",
+            "it is more",
+        )?;
+        Ok(Report {
+            ledger: self.ledger,
+            fingerprint: self.fingerprint.value(),
+            events: self.handled,
+            end,
+        })
+    }
+}
