@@ -30,7 +30,7 @@ const SPAN_UNITS: [(&str, u64); 9] = [
 ];
 
 /// The longest span that is accepted: ten years of 365 days.
-const LONGEST: u64 = 3_650 * 86_400 * NANOS_PER_SECOND;
+pub(crate) const LONGEST: u64 = 3_650 * 86_400 * NANOS_PER_SECOND;
 
 /// A length of time in whole nanoseconds, at most ten years.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -284,6 +284,9 @@ impl<T: FromStr<Err = String>> Visitor<'_> for WithUnit<T> {
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        if !number.is_finite() {
+            return Err(E::invalid_type(de::Unexpected::Float(number), &self));
+        }
         Err(E::custom((self.bare)(&number.to_string())))
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
-use super::problem::{self, Problem, Step, holder};
+use super::problem::{self, Problem, Step, holder, value_at};
 use super::{Scenario, set};
 use crate::error::{Error, Result};
 use crate::presets::{self, Kind};
@@ -137,7 +137,8 @@ impl Document {
         let mut after = &self.written;
         for change in self.changes.iter().rev() {
             let before = &change.before;
-            let touched = holder(before, &problem.0) != holder(after, &problem.0);
+            let touched = holder(before, &problem.0) != holder(after, &problem.0)
+                || value_at(before, &problem.0) != value_at(after, &problem.0);
             let found = expanded(before).and_then(|table| checked(&table)).err();
             if touched && found.as_ref() != Some(problem) {
                 return Some(&change.by);

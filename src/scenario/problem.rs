@@ -142,12 +142,18 @@ fn explain<T: DeserializeOwned>(table: &Table, mut path: Vec<Step>, message: &st
         let allowed = allowed_at::<T>(table, &path).map_or(String::new(), |a| format!("; {a}"));
         return (path, format!("found {found}, and exactly one is needed{allowed}"));
     }
-    if message.contains("unit variant, expected") {
-        let kind = match path.pop() {
-            Some(Step::Key(kind)) => kind,
-            _ => String::new(),
-        };
-        return (path, format!("`{kind}` needs a table of its keys; write {{ {kind} = {{ … }} }}"));
+    if message.contains("unit variant, expected") || message.starts_with("wanted string or table") {
+        // The name of the kind stands as a text; or else it is no kind at all.
+        if let Some((Step::Key(kind), place)) = path.split_last()
+            && value_at(table, place).and_then(Value::as_str) == Some(kind)
+        {
+            let sentence =
+                format!("`{kind}` needs a table of its keys; write {{ {kind} = {{ … }} }}");
+            return (place.to_vec(), sentence);
+        }
+        let found = value_at(table, &path).map_or(String::new(), |v| format!("found {v}; "));
+        let allowed = allowed_at::<T>(table, &path).unwrap_or_default();
+        return (path, format!("{found}{allowed}"));
     }
     (path, in_words(message))
 }
