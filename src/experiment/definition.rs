@@ -85,7 +85,7 @@ pub fn names() -> Vec<(&'static str, &'static str)> {
 impl Experiment {
     /// Finds an embedded experiment by name, or reads the folder `name` when it is a path.
     pub fn find(name: &str) -> Result<Experiment> {
-        if name.contains('/') || name.contains('\\') {
+        if name.contains(['/', '\\']) || name == "." || name == ".." {
             return Experiment::read(Path::new(name));
         }
         let file = |file: &str| {
@@ -117,7 +117,9 @@ impl Experiment {
         let text = std::fs::read_to_string(&path)
             .map_err(|e| Error::Input(format!("{}: {e}", path.display())))?;
         let document = Document::read(&folder.join("scenario.toml"))?;
-        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        // "." has a name too.
+        let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let name = whole.file_name().unwrap_or_default().to_string_lossy();
         Experiment::parse(&name, &path.display().to_string(), &text, document)
     }
 
