@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::dist::{Distribution, Exponential, Lognormal, Sampler, Uniform};
 use crate::rng::{Purpose, Streams};
-use crate::units::{Rate, Span};
+use crate::units::{LONGEST, Rate, Span};
 
 /// Service time as a scenario states it: a span, a law, or from the tokens of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -105,7 +105,7 @@ impl ServiceSampler {
             ServiceSampler::Tokens(t) => {
                 let nanos = u128::from(output_tokens()) * u128::from(t.rate.period())
                     / u128::from(t.rate.events());
-                t.first.nanos() + nanos as u64
+                t.first.nanos() + nanos.min(u128::from(LONGEST)) as u64
             }
         }
     }
