@@ -168,7 +168,10 @@ const VALUES: [Case; 40] = [
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
-const KINDS: [Case; 4] = [
+const KINDS: [Case; 7] = [
+    ("\"10ms\"", "{ exponential = { mean = nan } }", "9:29", &["NaN", "a duration in quotes"]),
+    ("concurrency = 5", "queue = 5", "10:1", &["provider.queue", "found 5", "write one of fifo"]),
+    ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
     (
         "backoff = { full_jitter = { base = \"1s\", cap = \"30s\" } }",
         "backoff = {}",
@@ -216,7 +219,9 @@ fn a_wrong_line_is_named_with_key_found_and_allowed() {
 fn a_wrong_setting_is_named_instead_of_a_line() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
-    let cases: [(&str, &[&str]); 14] = [
+    let cases: [(&str, &[&str]); 16] = [
+        ("format=\"1\"", &["the text \"1\"", "whole number"]),
+        ("titel=x", &["did you mean `title`?"]),
         ("workload.clients=0", &["0 clients", "1 or more"]),
         ("workload.clients=many", &["\"many\"", "whole number"]),
         ("workload.clinets=5", &["did you mean `clients`?"]),

@@ -169,6 +169,22 @@ fn every_json_is_one_document_and_quiet_is_quiet() {
 }
 
 #[test]
+fn the_folder_one_stands_in_is_an_experiment_with_a_name() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("mine");
+    fs::create_dir(&folder).unwrap();
+    for file in ["experiment.toml", "scenario.toml"] {
+        fs::copy(here("experiments/published/retry-layers").join(file), folder.join(file)).unwrap();
+    }
+    for path in [".", "./"] {
+        let ran = run(&folder, &["reproduce", path, "--json", "-q"]);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        assert_eq!(ran.json()["experiment"], "mine");
+        assert_eq!(names(&folder.join("results")), ["mine"]);
+    }
+}
+
+#[test]
 fn csv_has_a_header_and_a_row_per_metric() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("storm.toml"), SMALL).unwrap();
