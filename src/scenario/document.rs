@@ -162,6 +162,10 @@ fn checked(table: &Table) -> std::result::Result<Scenario, Problem> {
         let text = "nothing is written here; `retrylab init` prints a scenario to start from";
         return Err((Vec::new(), text.to_owned()));
     }
+    if let Some((section, _)) = table.iter().find(|(_, value)| value.is_array()) {
+        let text = format!("found a list; write it once, as [{section}]");
+        return Err((vec![Step::key(section)], text));
+    }
     let scenario: Scenario = problem::typed(table)?;
     match problem::check(&scenario) {
         Some((path, sentence)) => Err((problem::concrete(&path, table), sentence)),

@@ -244,12 +244,17 @@ pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> Error {
     let found: String = text.get(span.clone()).unwrap_or("").chars().take(40).collect();
     let message = error.message();
     let sentence = match message {
-        "duplicate key" => format!("the key `{found}` is there twice; keep one"),
+        // A [list] beside [[list]] ends up here too.
+        "duplicate key" => format!(
+            "the key `{found}` is there twice; keep one, or write every item of a list as [[…]]"
+        ),
         _ if message.contains("as i128") || message.contains("overflow") => {
             format!("the number {found} is too large for any key")
         }
         _ if message.contains("recurs") => "nested too deeply; at most 80 levels".to_owned(),
-        _ if message.starts_with("string values must be quoted") => {
+        _ if message.starts_with("string values must be quoted")
+            || message.starts_with("invalid boolean") =>
+        {
             let nothing = text[span.start.min(text.len())..].lines().next().unwrap_or("");
             match nothing.trim().is_empty() {
                 true => "the value is missing".to_owned(),

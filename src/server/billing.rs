@@ -49,8 +49,9 @@ impl Billing {
             ("output_usd_per_mtok", self.output_usd_per_mtok),
         ];
         for (key, price) in prices {
-            if price.is_some_and(|p| !(0.0..=1e6).contains(&p)) {
-                return Some((key, format!("{key} is out of range; write 0 to 1000000 dollars")));
+            if let Some(price) = price.filter(|p| !(0.0..=1e6).contains(p)) {
+                let text = format!("{key} = {price} is out of range; write 0 to 1000000 dollars");
+                return Some((key, text));
             }
         }
         let one_missing = self.input_usd_per_mtok.is_some() != self.output_usd_per_mtok.is_some();
