@@ -73,7 +73,9 @@ const UNKNOWN: [Case; 12] = [
     ("clients = 20", "zzz = 20", "5:1", &["unknown key `zzz`", "known: clients, burst"]),
 ];
 
-const SYNTAX: [Case; 9] = [
+const SYNTAX: [Case; 11] = [
+    ("\"10ms\"", "ten", "9:11", &["text needs quotes"]),
+    ("[[client.layers]]\nname = \"app\"", "[client.layers]", "20:9", &["`layers`", "as [[…]]"]),
     ("[workload]", "title = \"b\"\n[workload]", "4:1", &["`title`", "twice"]),
     ("clients = 20", "clients =", "5:10", &["the value is missing"]),
     ("\"100ms\"", "100ms", "25:10", &["quotes"]),
@@ -168,7 +170,14 @@ const VALUES: [Case; 40] = [
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
-const KINDS: [Case; 7] = [
+const KINDS: [Case; 9] = [
+    ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
+    (
+        "concurrency = 5",
+        "billing = { input_usd_per_mtok = nan }",
+        "10:13",
+        &["provider.billing.input_usd_per_mtok", "NaN", "0 to 1000000 dollars"],
+    ),
     ("\"10ms\"", "{ exponential = { mean = nan } }", "9:29", &["NaN", "a duration in quotes"]),
     ("concurrency = 5", "queue = 5", "10:1", &["provider.queue", "found 5", "write one of fifo"]),
     ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
