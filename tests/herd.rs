@@ -180,3 +180,61 @@ fn without_capacity_nothing_is_answered() {
         assert!(one_run(&text(1)).1.ledger.succeeded > 0, "one place is planted and not seen");
     }
 }
+
+/// One client whose first attempt takes 1.5 s and every other one 1 s.
+fn slow_start(timeout: &str, wait: &str) -> (Outcomes, Report) {
+    let text = format!(
+        r#"
+        workload = {{ burst = {{}} }}
+
+        [provider]
+        service = "1s"
+        faults = [{{ slow = {{ share = 1.0, of = "requests", service = "1.5s" }} }}]
+
+        [[client.layers]]
+        name = "client"
+        max_attempts = 3
+        timeout = "{timeout}"
+        backoff = {{ none = {{ base = "{wait}", cap = "{wait}" }} }}
+        "#
+    );
+    one_run(&text)
+}
+
+#[test]
+fn an_answer_that_nobody_waits_for_is_late() {
+    let ms = |n: u64| n * 1_000_000;
+    // It comes while the client sleeps before its retry, or while the retry is under way.
+    for (wait, sent_again_ms) in [("5s", 6_200), ("100ms", 1_300)] {
+        let (outcomes, report) = slow_start("1.2s", wait);
+        assert_eq!(outcomes.answered, [ms(sent_again_ms + 1_000)], "a wait of {wait}");
+        assert_eq!((report.ledger.late, report.ledger.delivered), (1, 1));
+    }
+    // It comes after the client has given up.
+    let (outcomes, report) = slow_start("900ms", "10ms");
+    assert_eq!((outcomes.answered.len(), outcomes.gave_up), (0, vec![ms(3 * 900 + 2 * 10)]));
+    assert_eq!((report.ledger.late, report.ledger.delivered), (3, 0));
+    // Whoever waits longer gets it.
+    assert_eq!(slow_start("1.6s", "5s").0.answered, [ms(1_500)]);
+}
+
+#[test]
+fn an_outage_is_over_at_its_end() {
+    let answered = |to: &str| {
+        let text = format!(
+            r#"
+            workload = {{ burst = {{}} }}
+            provider = {{ faults = [{{ outage = {{ from = "0s", to = "{to}", status = 503 }} }}] }}
+
+            [[client.layers]]
+            name = "client"
+            max_attempts = 5
+            backoff = {{ none = {{ base = "1s", cap = "30s" }} }}
+            "#
+        );
+        one_run(&text).0.answered
+    };
+    assert_eq!(answered("1s"), [1_000_000_000]);
+    assert_eq!(answered("1.000000001s"), [3_000_000_000]);
+    assert_eq!(answered("999.999999ms"), [1_000_000_000]);
+}
