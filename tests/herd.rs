@@ -238,3 +238,29 @@ fn an_outage_is_over_at_its_end() {
     assert_eq!(answered("1.000000001s"), [3_000_000_000]);
     assert_eq!(answered("999.999999ms"), [1_000_000_000]);
 }
+
+/// Clients that share two permits and run out of time together: those in line send nothing, where
+/// handing the permits around at that instant would make one wave of them all.
+#[test]
+fn a_herd_in_line_for_permits_goes_home_without_sending() {
+    let attempts = |limits: &str| {
+        let text = format!(
+            r#"
+            workload = {{ clients = 100, burst = {{}} }}
+            provider = {{ service = "1h" }}
+            measure = {{ horizon = "1min" }}
+            client = {{ layers = [{limits}] }}
+            "#
+        );
+        let (outcomes, report) = one_run(&text);
+        assert_eq!(outcomes.gave_up, [10_000_000_000; 100]);
+        report.ledger.attempts
+    };
+    let shared = "semaphore = { permits = 2, scope = \"fleet\" }";
+    let own_deadline = format!("{{ name = \"one\", deadline = \"10s\", {shared} }}");
+    assert_eq!(attempts(&own_deadline), 2);
+    let outer_timeout =
+        format!("{{ name = \"in\", {shared} }}, {{ name = \"out\", timeout = \"10s\" }}");
+    assert_eq!(attempts(&outer_timeout), 2);
+    assert_eq!(attempts("{ name = \"one\", deadline = \"10s\" }"), 100);
+}

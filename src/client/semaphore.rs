@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
+use crate::units::Time;
 
 /// A semaphore as a scenario states it.
 ///
@@ -19,11 +20,12 @@ pub struct SemaphoreSpec {
     pub scope: Scope,
 }
 
-/// The state of one semaphore. A waiter is a request and its step when it began to wait.
+/// The state of one semaphore. A waiter is a request, its step when it began to wait, and when
+/// it stops waiting.
 #[derive(Clone, Debug)]
 pub struct Semaphore {
     free: u32,
-    waiters: VecDeque<(u32, u32)>,
+    waiters: VecDeque<(u32, u32, Time)>,
 }
 
 impl Semaphore {
@@ -42,17 +44,20 @@ impl Semaphore {
         true
     }
 
-    /// Puts a request at the end of the line.
-    pub fn wait(&mut self, request: u32, step: u32) {
-        self.waiters.push_back((request, step));
+    /// Puts a request at the end of the line, where it stays before `until`.
+    pub fn wait(&mut self, request: u32, step: u32, until: Time) {
+        self.waiters.push_back((request, step, until));
     }
 
-    /// Gives a permit back. Returns the first waiter that still waits, who now holds it;
+    /// Gives a permit back at `now`. Returns the first waiter that still waits, who now holds it;
     /// `still_waits` tells whether the request has not changed its state since.
+    ///
+    /// A permit at the very instant when a waiter's time is over comes too late. Otherwise a herd
+    /// that runs out of time together would hand one permit around and send as one.
     #[inline]
-    pub fn release(&mut self, still_waits: impl Fn(u32, u32) -> bool) -> Option<u32> {
-        while let Some((request, step)) = self.waiters.pop_front() {
-            if still_waits(request, step) {
+    pub fn release(&mut self, now: Time, still_waits: impl Fn(u32, u32) -> bool) -> Option<u32> {
+        while let Some((request, step, until)) = self.waiters.pop_front() {
+            if now < until && still_waits(request, step) {
                 return Some(request);
             }
         }
@@ -70,11 +75,13 @@ mod tests {
         let mut semaphore = Semaphore::new(1);
         assert!(semaphore.try_acquire());
         assert!(!semaphore.try_acquire());
-        [7, 8, 9].into_iter().for_each(|request| semaphore.wait(request, 0));
+        [(7, 99), (8, 99), (6, 5), (9, 6)]
+            .into_iter()
+            .for_each(|(r, until)| semaphore.wait(r, 0, until));
         let left_7 = |request, _| request != 7;
-        assert_eq!(semaphore.release(left_7), Some(8));
-        assert_eq!(semaphore.release(left_7), Some(9));
-        assert_eq!(semaphore.release(left_7), None);
+        assert_eq!(semaphore.release(4, left_7), Some(8));
+        assert_eq!(semaphore.release(5, left_7), Some(9));
+        assert_eq!(semaphore.release(5, left_7), None);
         assert!(semaphore.try_acquire());
     }
 }

@@ -35,23 +35,24 @@ impl<O: Observer> Simulation<'_, O> {
             return true;
         }
         let step = self.advance(request, Phase::Waiting(l as u8));
-        if let Some(semaphore) = self.layers[l].semaphore(client) {
-            semaphore.wait(request, step);
-        }
         let limit = self.earliest_limit(request, l).min(self.layers[l].deadline(request));
+        if let Some(semaphore) = self.layers[l].semaphore(client) {
+            semaphore.wait(request, step, limit);
+        }
         self.schedule(limit, Class::Timeout, request, step);
         false
     }
 
     /// Gives the permit of layer `l` back; who is next in line goes on at this instant.
     pub(super) fn release(&mut self, request: u32, l: usize) {
+        let now = self.events.now();
         let client = self.client(request);
         let steps = &self.requests.step;
         let still_waits = |waiter: u32, step| steps[waiter as usize] == step;
-        let next = self.layers[l].semaphore(client).and_then(|s| s.release(still_waits));
+        let next = self.layers[l].semaphore(client).and_then(|s| s.release(now, still_waits));
         if let Some(next) = next {
             let step = self.advance(next, Phase::Granted(l as u8));
-            self.schedule(self.events.now(), Class::Attempt, next, step);
+            self.schedule(now, Class::Attempt, next, step);
         }
     }
 
