@@ -49,10 +49,13 @@ impl Streams {
         self.at(purpose as u32, entity, attempt)
     }
 
-    /// The stream of the wait that layer number `layer` draws after `attempt` of `entity`.
+    /// The stream of the wait before retry `n` of layer number `layer`, drawn after `attempt` of
+    /// `entity`. Both numbers count: an outer layer may run out of time twice while nothing is sent.
     #[inline]
-    pub fn backoff(&self, layer: u32, entity: u32, attempt: u32) -> Stream {
-        self.at(Purpose::Backoff as u32 + layer, entity, attempt)
+    pub fn backoff(&self, layer: u32, n: u32, entity: u32, attempt: u32) -> Stream {
+        let mut stream = self.at(Purpose::Backoff as u32 + layer, entity, attempt);
+        stream.counter[0] = n;
+        stream
     }
 
     #[inline]
@@ -222,8 +225,9 @@ mod tests {
             here.stream(Purpose::Tokens, 5, 1),
             here.stream(Purpose::Service, 6, 1),
             here.stream(Purpose::Service, 5, 2),
-            here.backoff(0, 5, 1),
-            here.backoff(1, 5, 1),
+            here.backoff(0, 0, 5, 1),
+            here.backoff(0, 1, 5, 1),
+            here.backoff(1, 0, 5, 1),
             Streams::new(1, 1).stream(Purpose::Service, 5, 1),
             Streams::new(2, 0).stream(Purpose::Service, 5, 1),
         ] {

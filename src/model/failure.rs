@@ -47,8 +47,8 @@ impl<O: Observer> Simulation<'_, O> {
             Told::Stop => return Err(Reason::NotRetryable),
             Told::Wait(wait) => wait,
             Told::Nothing => {
-                let stream = self.streams.backoff(l as u32, request, total);
                 let n = made.saturating_sub(1);
+                let stream = self.streams.backoff(l as u32, n, request, total);
                 let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
                 debug_assert!(
                     within(layer.rule.backoff.bounds(n), wait),
@@ -73,7 +73,7 @@ impl<O: Observer> Simulation<'_, O> {
         let wake = self.events.now().saturating_add(wait);
         let step = self.advance(request, Phase::Backoff(l as u8));
         let limit = self.earliest_limit(request, l);
-        if limit < wake {
+        if limit <= wake {
             self.schedule(limit, Class::Timeout, request, step);
         } else {
             self.schedule(wake, Class::Attempt, request, step);
