@@ -37,15 +37,15 @@ pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> 
     let curves: Vec<Curve> =
         cells.iter().map(|cell| (cell.cell.policy.clone(), windows(cell))).collect();
     let scenario = &cells[0].cell.scenario;
-    let replications = cells[0].runs.len();
+    // The axis names the window, so the note need not.
     let mut note = format!(
-        "{} clients · load per {} · {replications} replications from seed {seed}",
-        number(scenario.workload.clients.into()),
-        spaced(scenario.measure.window)
+        "{} · {} from seed {seed}",
+        counted(scenario.workload.clients.into(), "client"),
+        counted(cells[0].runs.len() as f64, "replication"),
     );
     let (curves, cut) = without_tail(curves);
     if cut {
-        note.push_str(" · the last 1 % of the slowest policy's attempts come later");
+        note.push_str(" · last 1 % of attempts not shown");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
     draw(title, &note, scenario, &curves, &peaks)
@@ -95,6 +95,11 @@ fn window_of(row: &WindowRow) -> LoadWindow {
     }
 }
 
+/// "1 client", "1,000 clients".
+fn counted(count: f64, noun: &str) -> String {
+    format!("{} {noun}{}", number(count), if count == 1.0 { "" } else { "s" })
+}
+
 /// "100 ms": a span with a space before its unit, as prose has it.
 fn spaced(span: Span) -> String {
     let text = span.to_string();
@@ -128,4 +133,15 @@ fn nearly_all(rows: &[WindowRow]) -> usize {
         so_far >= DRAWN * total
     });
     enough.map_or(rows.len(), |index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular() {
+        assert_eq!(counted(1.0, "client"), "1 client");
+        assert_eq!(counted(1000.0, "client"), "1,000 clients");
+    }
 }

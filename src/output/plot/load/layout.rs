@@ -149,14 +149,12 @@ fn stacked(lines: Vec<String>, top: i32, line: i32) -> (Vec<(String, i32)>, i32)
 
 /// The note of the figure, and what the drawing adds to it.
 fn full_note(figure: &LoadFigure, axis: &TimeAxis) -> String {
-    if axis.windows_per_column > 1.0 {
-        let note = figure.note.trim_end();
-        let stop = if note.is_empty() || note.ends_with(['.', ';', '!', '?']) { "" } else { "." };
-        let count = number(axis.windows_per_column);
-        format!("{note}{stop} Each step shows the largest of {count} windows.")
-    } else {
-        figure.note.clone()
+    let note = figure.note.trim_end().trim_end_matches('.');
+    if axis.windows_per_column <= 1.0 {
+        return figure.note.clone();
     }
+    let separator = if note.is_empty() { "" } else { " \u{b7} " };
+    format!("{note}{separator}steps: max of {} windows", number(axis.windows_per_column))
 }
 
 fn capacity(figure: &LoadFigure, curves: &[Vec<Column>]) -> Option<Capacity> {

@@ -94,6 +94,21 @@ fn an_hour_stays_small() {
     assert!(all.len() < 400_000, "{} bytes", all.len());
 }
 
+/// What the drawing adds to the note of a figure leaves it on one line.
+#[test]
+fn a_long_note_has_one_line() {
+    let mut figure = figure(vec![noise(2000)]);
+    figure.capacity_per_window = Some(5.47);
+    figure.note = "1,000 clients \u{b7} 200 replications from seed 0xffffffffffffffff \u{b7} last \
+                   1 % of attempts not shown"
+        .to_owned();
+    let axis = TimeAxis::of(&figure);
+    let curves = vec![axis.columns(&figure.panels[0].windows)];
+    let layout = Layout::of(&figure, &axis, &curves, &Fonts::load().expect("fonts"));
+    let [(line, _)] = &layout.note[..] else { panic!("{:?}", layout.note) };
+    assert!(line.ends_with("not shown \u{b7} steps: max of 3 windows"), "{line}");
+}
+
 #[test]
 fn odd_but_valid_figures_are_drawn() {
     let zeros = (0..9).map(|index| window(f64::from(index), 0.0, 0.0));
