@@ -19,7 +19,7 @@ use super::layout::{LABEL_PX, Layout, PanelBox, SMALL_PX, TICK_GAP};
 /// The opacity of the area under the mean.
 pub const FILL: f64 = 0.12;
 /// The opacity of the percentile band.
-pub const BAND: f64 = 0.18;
+pub const BAND: f64 = 0.28;
 /// Dash and gap of the limit line, in units of the drawing area.
 pub const DASH: (i32, i32) = (60, 40);
 
