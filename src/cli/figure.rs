@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, WindowRow, windows};
 use crate::output::number;
 use crate::output::plot::{
-    LoadFigure, LoadPanel, LoadWindow, MAX_PANELS, Picture, PlotError, load,
+    CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS, Picture, PlotError, load,
 };
 use crate::scenario::Scenario;
 use crate::units::Span;
@@ -32,8 +32,18 @@ pub fn check(cells: &[Cell]) -> Result<()> {
 /// The shortest window that is drawn.
 const SHORTEST: Span = Span::from_nanos(1_000);
 
-/// The load per window of cells that were just run.
+/// The load per window of cells that were just run, on the axis that suits it.
 pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> {
+    on_axis(None, title, cells, seed)
+}
+
+/// The same on a given axis.
+pub fn on_axis(
+    axis: Option<CountAxis>,
+    title: &str,
+    cells: &[CellRuns],
+    seed: &str,
+) -> Result<Picture> {
     let curves: Vec<Curve> =
         cells.iter().map(|cell| (cell.cell.policy.clone(), windows(cell))).collect();
     let scenario = &cells[0].cell.scenario;
@@ -48,7 +58,7 @@ pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> 
         note.push_str(" · last 1 % of attempts not shown");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
-    draw(title, &note, scenario, &curves, &peaks)
+    draw(axis, title, &note, scenario, &curves, &peaks)
 }
 
 /// The mean over replications of the fullest aligned window of retries.
@@ -57,6 +67,7 @@ fn mean_peak(cell: &CellRuns) -> Option<f64> {
 }
 
 fn draw(
+    axis: Option<CountAxis>,
     title: &str,
     note: &str,
     scenario: &Scenario,
@@ -64,6 +75,8 @@ fn draw(
     peaks: &[Option<f64>],
 ) -> Result<Picture> {
     let window = scenario.measure.window;
+    // A capacity of nothing has no line.
+    let capacity = scenario.capacity_per_window().filter(|capacity| *capacity >= 0.01);
     let panel = |((label, rows), peak): (&Curve, &Option<f64>)| LoadPanel {
         label: label.clone(),
         peak_note: peak.map_or(String::new(), |peak| {
@@ -75,14 +88,27 @@ fn draw(
         title: title.to_owned(),
         note: note.to_owned(),
         window_s: window.seconds(),
-        // A capacity of nothing has no line.
-        capacity_per_window: scenario.capacity_per_window().filter(|capacity| *capacity >= 0.01),
+        capacity_per_window: capacity,
+        axis: axis.unwrap_or_else(|| suitable(capacity, curves)),
         panels: curves.iter().zip(peaks).map(panel).collect(),
     };
     load::draw(&figure).map_err(|error| match error {
         PlotError::NoPanels | PlotError::TooManyPanels { .. } => Error::Input(error.to_string()),
         other => Error::Bug(other.to_string()),
     })
+}
+
+/// A mean load this many times the capacity would press the capacity onto a linear axis.
+const LINEAR_REACH: f64 = 20.0;
+
+/// The axis on which both the load and the capacity can be read.
+fn suitable(capacity: Option<f64>, curves: &[Curve]) -> CountAxis {
+    let rows = curves.iter().flat_map(|(_, rows)| rows);
+    let largest = rows.map(|row| row.first_attempts_mean.max(row.retries_mean)).fold(0.0, f64::max);
+    match capacity {
+        Some(capacity) if largest > LINEAR_REACH * capacity => CountAxis::Log,
+        _ => CountAxis::Linear,
+    }
 }
 
 fn window_of(row: &WindowRow) -> LoadWindow {
@@ -138,6 +164,23 @@ fn nearly_all(rows: &[WindowRow]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_load_far_above_the_capacity_gets_a_logarithmic_axis() {
+        let row = |first: f64, retries: f64| WindowRow {
+            start_s: 0.0,
+            first_attempts_mean: first,
+            retries_mean: retries,
+            retries_p05: 0.0,
+            retries_p50: 0.0,
+            retries_p95: 1e6,
+        };
+        let curves = [("none".to_owned(), vec![row(10.0, 0.0), row(0.0, 200.0)])];
+        assert_eq!(suitable(Some(9.9), &curves), CountAxis::Log);
+        assert_eq!(suitable(Some(10.0), &curves), CountAxis::Linear);
+        assert_eq!(suitable(None, &curves), CountAxis::Linear);
+        assert_eq!(suitable(Some(1.0), &[]), CountAxis::Linear);
+    }
 
     #[test]
     fn one_is_singular() {

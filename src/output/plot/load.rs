@@ -7,6 +7,7 @@
 
 mod check;
 mod columns;
+mod count_axis;
 mod curves;
 mod header;
 mod layout;
@@ -49,6 +50,17 @@ pub struct LoadPanel {
     pub windows: Vec<LoadWindow>,
 }
 
+/// How counts are spaced on the value axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountAxis {
+    /// Equal differences are equally far apart; the axis starts at zero.
+    Linear,
+    /// Equal ratios are equally far apart, for storms that are many times the capacity. The axis
+    /// starts at half an attempt (lower if the capacity is): a count of zero draws nothing,
+    /// and smaller means stay on that floor.
+    Log,
+}
+
 /// Everything that the load figure shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadFigure {
@@ -60,6 +72,8 @@ pub struct LoadFigure {
     pub window_s: f64,
     /// How many attempts the server can take in one window, if it is limited.
     pub capacity_per_window: Option<f64>,
+    /// How the counts are spaced.
+    pub axis: CountAxis,
     /// One panel for each policy, 1 to [`MAX_PANELS`], from top to bottom.
     pub panels: Vec<LoadPanel>,
 }
@@ -97,7 +111,11 @@ fn compose(figure: &LoadFigure) -> Result<Canvas, PlotError> {
 /// The figure in words, for readers who do not see it.
 fn description(figure: &LoadFigure) -> String {
     let window = super::ticks::duration(figure.window_s);
-    let mut text = format!("Attempts per {window} over time in seconds. {}", figure.note);
+    let scale = match figure.axis {
+        CountAxis::Linear => "",
+        CountAxis::Log => ", on a log scale,",
+    };
+    let mut text = format!("Attempts per {window}{scale} over time in seconds. {}", figure.note);
     for panel in &figure.panels {
         text.push_str(&format!("\n{}: {}", panel.label, panel.peak_note));
     }

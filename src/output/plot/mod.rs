@@ -6,7 +6,8 @@
 //! and neither depends on the fonts of the machine.
 //!
 //! The SVG bytes are a pure function of the figure: every coordinate becomes an integer before it
-//! is printed, and only `+ - * /`, `floor` and `round` happen on the way there. The PNG is meant
+//! is printed, and only `+ - * /`, `floor`, `round` and the portable
+//! logarithm of [`crate::math`] happen on the way there. The PNG is meant
 //! for eyes; its bytes may differ between processors.
 
 pub mod canvas;
@@ -14,7 +15,7 @@ pub mod load;
 pub mod palette;
 mod ticks;
 
-pub use load::{LoadFigure, LoadPanel, LoadWindow, MAX_PANELS};
+pub use load::{CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS};
 
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters_backend::DrawingErrorKind;

@@ -19,6 +19,13 @@ pub struct Tick {
     pub label: String,
 }
 
+impl Tick {
+    /// The tick at this power of ten.
+    pub fn decade(exponent: i32) -> Tick {
+        Tick { value: power_of_ten(exponent), label: label(1, exponent) }
+    }
+}
+
 /// From this power of ten on, labels are written as `5e9`.
 const LARGE: i32 = 9;
 /// Below this power of ten, labels are written as `5e-7`.
@@ -130,7 +137,7 @@ fn scaled(units: i64, exponent: i32) -> f64 {
 }
 
 /// `10^exponent` by repeated multiplication: `powi` may round differently between builds.
-fn power_of_ten(exponent: i32) -> f64 {
+pub fn power_of_ten(exponent: i32) -> f64 {
     let power = (0..exponent.unsigned_abs()).fold(1.0, |power, _| power * 10.0);
     if exponent >= 0 { power } else { 1.0 / power }
 }
@@ -160,6 +167,13 @@ mod tests {
         assert_eq!(labels(5e6, 1.0, 1e7), ["5,000,000", "10,000,000"]);
         assert_eq!(labels(1.0, -1.0, 1.0), ["-1", "0", "1"]);
         assert_eq!(labels(2e9, 1.0, 5e9), ["2e9", "4e9"]);
+    }
+
+    #[test]
+    fn decades_are_exact() {
+        let labels = [-2, 0, 3, 9].map(|exponent| Tick::decade(exponent).label);
+        assert_eq!(labels, ["0.01", "1", "1,000", "1e9"]);
+        assert_eq!(Tick::decade(-1).value, 0.1);
     }
 
     #[test]

@@ -101,7 +101,7 @@ pub fn largest(columns: &[Column]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::LoadPanel;
+    use super::super::{CountAxis, LoadPanel};
     use super::*;
 
     fn figure(windows: usize) -> LoadFigure {
@@ -117,6 +117,7 @@ mod tests {
             note: String::new(),
             window_s: 0.1,
             capacity_per_window: None,
+            axis: CountAxis::Linear,
             panels: vec![LoadPanel {
                 label: String::new(),
                 peak_note: String::new(),

@@ -5,9 +5,10 @@
 
 use super::super::canvas::{Fonts, Weight};
 use super::super::ticks::{Step, Tick, duration, number};
-use super::LoadFigure;
 use super::columns::{Column, TimeAxis, largest};
+use super::count_axis;
 use super::legend::Legend;
+use super::{CountAxis, LoadFigure};
 
 /// The width of the figure.
 pub const WIDTH: i32 = 1000;
@@ -30,14 +31,12 @@ const INSET: i32 = 6;
 /// The height of the strip with the label above each panel.
 const STRIP: i32 = 24;
 const PANEL_GAP: i32 = 14;
-/// Grid lines are at least this far apart, so that their labels do not touch, and there are at
-/// most this many steps between them, so that a tall panel is not crowded.
-const TICK_DISTANCE: f64 = 24.0;
-const TICK_STEPS: f64 = 6.0;
-/// Headroom above the largest value.
-const HEADROOM: f64 = 1.06;
 /// A capacity this many times above the data would flatten them and stays off the axis.
 const CAPACITY_REACH: f64 = 4.0;
+/// The same for a logarithmic axis, where it flattens them less, and the smallest capacity that
+/// can be off such an axis.
+const LOG_CAPACITY_REACH: f64 = 100.0;
+const LEAST_FAR_CAPACITY: f64 = 1000.0;
 
 /// The limit line of the figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,8 +79,8 @@ pub struct Layout {
     /// The time axis in seconds.
     pub time: (f64, f64),
     pub time_ticks: Vec<Tick>,
-    pub top_value: f64,
-    pub value_ticks: Vec<Tick>,
+    /// The value axis.
+    pub counts: count_axis::Axis,
     pub value_label: String,
     pub capacity: Option<Capacity>,
     /// The width of the curves' lines in pixels.
@@ -96,21 +95,22 @@ impl Layout {
         curves: &[Vec<Column>],
         fonts: &Fonts,
     ) -> Layout {
-        let capacity = capacity(figure, curves);
-        let top_value = top_value(curves, capacity.as_ref());
+        let largest = curves.iter().map(|columns| largest(columns)).fold(0.0, f64::max);
+        let capacity = capacity(figure, largest);
+        let limit = capacity.as_ref().filter(|limit| limit.on_axis).map(|limit| limit.value);
         let panel_height = panel_height(figure.panels.len());
-        let value_ticks = value_ticks(top_value, f64::from(panel_height));
-        let (left, right) = sides(&value_ticks, capacity.as_ref(), fonts);
+        let counts = count_axis::Axis::of(figure.axis, largest, limit, panel_height);
+        let (left, right) = sides(&counts.ticks, capacity.as_ref(), fonts);
         let data = (left + INSET, right - INSET);
         let text_width = f64::from(WIDTH - BORDER - left);
         let title = fonts.wrap(&figure.title, (Weight::Bold, TITLE_PX), text_width, 2);
         let note = fonts.wrap(&full_note(figure, axis), (Weight::Regular, SMALL_PX), text_width, 3);
         let (title, below_title) = stacked(title, BORDER, TITLE_LINE);
         let (note, below_note) = stacked(note, below_title + 2, NOTE_LINE);
-        let value_label = format!("attempts per {}", duration(figure.window_s));
+        let per_window = format!("attempts per {}", duration(figure.window_s));
         let legend = Legend::of(
             capacity.as_ref(),
-            &value_label,
+            &per_window,
             fonts,
             (left, WIDTH - BORDER),
             below_note + 9,
@@ -130,9 +130,11 @@ impl Layout {
             panels,
             time: (axis.start_s, axis.end_s),
             time_ticks: time_ticks(axis, data, fonts),
-            top_value,
-            value_ticks,
-            value_label,
+            counts,
+            value_label: match figure.axis {
+                CountAxis::Linear => per_window,
+                CountAxis::Log => format!("{per_window}, log scale"),
+            },
             capacity,
             // A line wider than a column would hide how deep the gaps between spikes are.
             line_px: if axis.column_px(data_px) < 1.5 { 1.0 } else { 1.6 },
@@ -157,26 +159,18 @@ fn full_note(figure: &LoadFigure, axis: &TimeAxis) -> String {
     format!("{note}{separator}steps: max of {} windows", number(axis.windows_per_column))
 }
 
-fn capacity(figure: &LoadFigure, curves: &[Vec<Column>]) -> Option<Capacity> {
+/// The limit line, beside data up to `largest`.
+fn capacity(figure: &LoadFigure, largest: f64) -> Option<Capacity> {
     let value = figure.capacity_per_window?;
-    let data = curves.iter().map(|columns| largest(columns)).fold(0.0, f64::max);
+    let reach = match figure.axis {
+        CountAxis::Linear => CAPACITY_REACH * largest,
+        CountAxis::Log => (LOG_CAPACITY_REACH * largest).max(LEAST_FAR_CAPACITY),
+    };
     Some(Capacity {
         value,
         label: format!("capacity {}", number(value)),
-        on_axis: data == 0.0 || value <= CAPACITY_REACH * data,
+        on_axis: largest == 0.0 || value <= reach,
     })
-}
-
-fn top_value(curves: &[Vec<Column>], capacity: Option<&Capacity>) -> f64 {
-    let data = curves.iter().map(|columns| largest(columns)).fold(0.0, f64::max);
-    let limit = capacity.filter(|limit| limit.on_axis);
-    let top = data.max(limit.map_or(0.0, |limit| limit.value));
-    if top > 0.0 { top * HEADROOM } else { 1.0 }
-}
-
-fn value_ticks(top_value: f64, panel_px: f64) -> Vec<Tick> {
-    let distance = TICK_DISTANCE.max(panel_px / TICK_STEPS);
-    Step::at_least(top_value * distance / panel_px).ticks(0.0, top_value)
 }
 
 /// The ends of the axes: beside them must be room for the widest tick label and for the label of

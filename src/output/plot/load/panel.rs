@@ -13,7 +13,7 @@ use super::super::canvas::{
 };
 use super::super::{PlotError, palette};
 use super::columns::Column;
-use super::curves;
+use super::curves::{self, Place};
 use super::layout::{LABEL_PX, Layout, PanelBox, SMALL_PX, TICK_GAP};
 
 /// The opacity of the area under the mean.
@@ -23,10 +23,13 @@ pub const BAND: f64 = 0.28;
 /// Dash and gap of the limit line, in units of the drawing area.
 pub const DASH: (i32, i32) = (60, 40);
 
+/// The length of the marks between grid lines in pixels.
+const MARK: i32 = 4;
+
 /// From the edge of a pixel to its middle, in units of the drawing area.
 const HALF_PX: i32 = UNITS_PER_PX / 2;
 
-/// The drawing area with a panel's axes.
+/// The drawing area with a panel's axes: seconds, and levels of the axis of counts.
 type Chart<'a> = DrawingArea<Pen<'a>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
 /// Draws the panel of one policy.
@@ -40,8 +43,8 @@ pub fn draw(
     let hue = palette::series(index);
     let chart = chart(area, place, layout);
     grid(area, &chart, place, layout)?;
-    first_attempts(&chart, columns)?;
-    retries(&chart, columns, hue.mark, layout.line_px)?;
+    first_attempts(&chart, columns, layout)?;
+    retries(&chart, columns, hue.mark, layout)?;
     rule(area, (layout.left, place.bottom), (layout.right, place.bottom), palette::AXIS)?;
     limit(area, &chart, layout)?;
     strip(area, place, hue.ink, layout)
@@ -78,7 +81,7 @@ fn chart<'a>(area: &Area<'a>, place: &PanelBox, layout: &Layout) -> Chart<'a> {
     let upwards = units(f64::from(place.bottom))..units(f64::from(place.top));
     area.apply_coord_spec(Cartesian2d::new(
         layout.time.0..layout.time.1,
-        0.0..layout.top_value,
+        layout.counts.levels(),
         (across, upwards),
     ))
 }
@@ -101,12 +104,22 @@ fn rule(area: &Area, from: (i32, i32), to: (i32, i32), colour: RGBColor) -> Resu
     Ok(area.draw(&line)?)
 }
 
-/// Level grid lines with their numbers, and marks where the time ticks are.
+/// Level grid lines with their numbers, and marks between them and where the time ticks are.
 fn grid(area: &Area, chart: &Chart, place: &PanelBox, layout: &Layout) -> Result<(), PlotError> {
     let number = small_text(HPos::Right, VPos::Center);
-    for tick in &layout.value_ticks {
-        let (_, y) = chart.map_coordinate(&(layout.time.0, tick.value));
-        let row = y.div_euclid(UNITS_PER_PX);
+    let row = |count: f64| {
+        let (_, y) = chart.map_coordinate(&(layout.time.0, layout.counts.level(count)));
+        y.div_euclid(UNITS_PER_PX)
+    };
+    if !layout.counts.marks.is_empty() {
+        rule(area, (layout.left, place.top), (layout.left, place.bottom), palette::BACKDROP_EDGE)?;
+    }
+    for &mark in &layout.counts.marks {
+        let row = row(mark);
+        rule(area, (layout.left - MARK, row), (layout.left, row), palette::BACKDROP_EDGE)?;
+    }
+    for tick in &layout.counts.ticks {
+        let row = row(tick.value);
         rule(area, (layout.left, row), (layout.right, row), palette::GRID)?;
         let at = ((layout.left - TICK_GAP) * UNITS_PER_PX, row * UNITS_PER_PX + HALF_PX);
         area.draw_text(&tick.label, &number, at)?;
@@ -120,11 +133,17 @@ fn grid(area: &Area, chart: &Chart, place: &PanelBox, layout: &Layout) -> Result
     Ok(())
 }
 
-fn first_attempts(chart: &Chart, columns: &[Column]) -> Result<(), PlotError> {
+/// An outline as the chart takes it: with levels in place of counts.
+fn levels(outline: Vec<Place>, layout: &Layout) -> Vec<Place> {
+    outline.into_iter().map(|(time, count)| (time, layout.counts.level(count))).collect()
+}
+
+fn first_attempts(chart: &Chart, columns: &[Column], layout: &Layout) -> Result<(), PlotError> {
     // The edge keeps a spike visible where a column is narrower than a pixel.
     let edge = palette::BACKDROP_EDGE.stroke_width(line_width(1.0));
     for piece in curves::pieces(columns, |column| column.first) {
-        chart.draw(&Silhouette::new(piece, palette::BACKDROP.filled(), edge))?;
+        let fill = palette::BACKDROP.filled();
+        chart.draw(&Silhouette::new(levels(piece, layout), fill, edge))?;
     }
     Ok(())
 }
@@ -133,14 +152,14 @@ fn retries(
     chart: &Chart,
     columns: &[Column],
     colour: RGBColor,
-    line_px: f64,
+    layout: &Layout,
 ) -> Result<(), PlotError> {
     let band = curves::between(columns, |column| column.low, |column| column.high);
-    chart.draw(&Polygon::new(band, colour.mix(BAND)))?;
+    chart.draw(&Polygon::new(levels(band, layout), colour.mix(BAND)))?;
     let fill = colour.mix(FILL).filled();
-    let line = colour.stroke_width(line_width(line_px));
+    let line = colour.stroke_width(line_width(layout.line_px));
     for piece in curves::pieces(columns, |column| column.mean) {
-        chart.draw(&Silhouette::new(piece, fill, line))?;
+        chart.draw(&Silhouette::new(levels(piece, layout), fill, line))?;
     }
     Ok(())
 }
@@ -150,7 +169,7 @@ fn limit(area: &Area, chart: &Chart, layout: &Layout) -> Result<(), PlotError> {
     let Some(capacity) = layout.capacity.as_ref().filter(|limit| limit.on_axis) else {
         return Ok(());
     };
-    let (_, y) = chart.map_coordinate(&(layout.time.0, capacity.value));
+    let (_, y) = chart.map_coordinate(&(layout.time.0, layout.counts.level(capacity.value)));
     let ends = [(layout.left * UNITS_PER_PX, y), (layout.right * UNITS_PER_PX, y)];
     area.draw(&DashedLine::new(ends, palette::LIMIT.stroke_width(line_width(1.2)), DASH))?;
     let style = text_style(SMALL_PX, Weight::Regular, palette::LIMIT)

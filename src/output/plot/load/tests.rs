@@ -23,6 +23,7 @@ fn figure(panels: Vec<Vec<LoadWindow>>) -> LoadFigure {
         note: "1,000 clients, 100 ms windows, 200 seeds.".to_owned(),
         window_s: 0.1,
         capacity_per_window: None,
+        axis: CountAxis::Linear,
         panels: panels.into_iter().map(panel).collect(),
     }
 }
@@ -58,24 +59,30 @@ fn svg_height(svg: &str) -> u32 {
 
 #[test]
 fn the_same_figure_gives_the_same_bytes() {
-    let figure = figure(vec![noise(300)]);
-    let (first, second) = (draw(&figure), draw(&figure));
-    assert!(first.is_ok());
-    assert_eq!(first, second);
+    for axis in [CountAxis::Linear, CountAxis::Log] {
+        let figure = LoadFigure { axis, ..figure(vec![noise(300)]) };
+        let (first, second) = (draw(&figure), draw(&figure));
+        assert!(first.is_ok());
+        assert_eq!(first, second);
+    }
 }
 
 /// The bytes must not depend on the build either; a digest that is written down here and checked
 /// in debug and release builds shows that.
 #[test]
 fn the_bytes_are_those_of_every_build() {
-    let picture = draw(&figure(vec![noise(300), noise(20)])).expect("a picture");
-    let digest = picture.svg.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    assert_eq!(
-        digest, 0xe15f_1cd8_33c1_37ff,
-        "the SVG has changed; look at it, then note {digest:#018x}"
-    );
+    let cases =
+        [(CountAxis::Linear, 0xe15f_1cd8_33c1_37ff_u64), (CountAxis::Log, 0xb927_3721_8650_448a)];
+    for (axis, noted) in cases {
+        let svg = svg(&LoadFigure { axis, ..figure(vec![noise(300), noise(20)]) });
+        let digest = svg.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        assert_eq!(
+            digest, noted,
+            "the SVG ({axis:?}) has changed; look at it, then note {digest:#018x}"
+        );
+    }
 }
 
 #[test]
@@ -87,11 +94,44 @@ fn the_png_is_twice_the_size_of_the_svg() {
 
 #[test]
 fn an_hour_stays_small() {
-    let one = svg(&figure(vec![noise(36_000)]));
-    assert!(one.len() < 150_000, "{} bytes", one.len());
-    assert!(one.contains("<title>Load after an outage</title>"));
-    let all = svg(&figure(vec![noise(36_000); MAX_PANELS]));
-    assert!(all.len() < 400_000, "{} bytes", all.len());
+    for axis in [CountAxis::Linear, CountAxis::Log] {
+        let one = svg(&LoadFigure { axis, ..figure(vec![noise(36_000)]) });
+        assert!(one.len() < 150_000, "{} bytes", one.len());
+        assert!(one.contains("<title>Load after an outage</title>"));
+        let all = svg(&LoadFigure { axis, ..figure(vec![noise(36_000); MAX_PANELS]) });
+        assert!(all.len() < 400_000, "{} bytes", all.len());
+    }
+}
+
+/// On a logarithmic axis there is no place for zero, and a bar there would seem to be a load.
+#[test]
+fn windows_without_load_draw_nothing() {
+    let log = |windows| svg(&LoadFigure { axis: CountAxis::Log, ..figure(vec![windows]) });
+    let (first, last) = (window(0.0, 1000.0, 0.0), window(1.0, 0.0, 5.0));
+    let gap: Vec<_> = (1..10).map(|index| window(f64::from(index) * 0.1, 0.0, 0.0)).collect();
+    let filled = [vec![first.clone()], gap, vec![last.clone()]].concat();
+    assert_eq!(log(filled), log(vec![first.clone(), last.clone()]));
+    // The key of the legend has a line in the colour of the panel; a load adds another.
+    let lines = |svg: String| svg.matches("stroke=\"#0072b2\"").count();
+    assert_eq!(lines(log(vec![first.clone(), window(1.0, 0.0, 0.0)])), 1);
+    assert_eq!(lines(log(vec![first, last])), 2);
+}
+
+#[test]
+fn means_below_the_floor_are_drawn_on_it() {
+    let log = |mean: f64, p05: f64| {
+        let faint = LoadWindow { retries_mean: mean, retries_p05: p05, ..window(0.1, 0.0, 1.0) };
+        let windows = vec![window(0.0, 1000.0, 0.0), faint];
+        svg(&LoadFigure { axis: CountAxis::Log, ..figure(vec![windows]) })
+    };
+    assert_eq!(log(0.005, 0.0), log(0.5, 0.5));
+    assert_ne!(log(0.005, 0.0), log(0.6, 0.0));
+}
+
+#[test]
+fn the_scale_is_named() {
+    let log = LoadFigure { axis: CountAxis::Log, ..figure(vec![noise(20)]) };
+    assert!(svg(&log).contains("Attempts per 100 ms, on a log scale, over time"));
 }
 
 /// What the drawing adds to the note of a figure leaves it on one line.
@@ -123,9 +163,12 @@ fn odd_but_valid_figures_are_drawn() {
     ];
     for panels in cases {
         let mut figure = figure(panels);
-        for capacity in [None, Some(70.0), Some(1e15), Some(0.01)] {
-            figure.capacity_per_window = capacity;
-            assert!(!svg(&figure).contains("NaN"));
+        for axis in [CountAxis::Linear, CountAxis::Log] {
+            figure.axis = axis;
+            for capacity in [None, Some(70.0), Some(1e15), Some(0.01)] {
+                figure.capacity_per_window = capacity;
+                assert!(!svg(&figure).contains("NaN"));
+            }
         }
     }
 }
