@@ -6,7 +6,7 @@ use super::common::{EffortArgs, ScenarioArgs, note};
 use super::{Answer, compare, figure};
 use crate::error::{Error, Result};
 use crate::experiment::Seed;
-use crate::output::plot::Picture;
+use crate::output::plot::{CountAxis, Picture};
 
 /// Draw the load over time of several policies (SVG and PNG).
 #[derive(Debug, clap::Args)]
@@ -28,11 +28,32 @@ pub struct Args {
     /// The layer they are put in; the outermost by default.
     #[arg(long, value_name = "NAME")]
     layer: Option<String>,
+    /// Spacing of the counts; auto is log when a window holds more than 20 times the capacity.
+    #[arg(long, value_name = "AXIS", default_value = "auto")]
+    axis: Axis,
     #[command(flatten)]
     effort: EffortArgs,
     /// Name of the pictures, with or without .svg or .png.
     #[arg(short, long, value_name = "FILE", default_value = "load")]
     output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Axis {
+    Auto,
+    Linear,
+    Log,
+}
+
+impl Axis {
+    /// The axis that was asked for, if one was.
+    fn asked_for(self) -> Option<CountAxis> {
+        match self {
+            Axis::Auto => None,
+            Axis::Linear => Some(CountAxis::Linear),
+            Axis::Log => Some(CountAxis::Log),
+        }
+    }
 }
 
 pub fn main(args: &Args) -> Result<Answer> {
@@ -42,7 +63,8 @@ pub fn main(args: &Args) -> Result<Answer> {
     figure::check(&cells)?;
     let paths = paths(&args.output)?;
     let cells = args.effort.execute(cells, effort)?;
-    let picture = figure::of_cells(&title, &cells, &effort.seed.to_string())?;
+    let seed = effort.seed.to_string();
+    let picture = figure::on_axis(args.axis.asked_for(), &title, &cells, &seed)?;
     write(&paths, &picture, args.effort.quiet)?;
     Ok(Answer::Yes)
 }
