@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::error::Result;
-use crate::experiment::{Cell, CellRuns, Effort, Seed, execute};
+use crate::error::{Error, Result};
+use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, execute, swap};
 use crate::scenario::{Document, MemoryLimit, parse_bytes};
 
 /// How much to run, and with what.
@@ -89,6 +89,38 @@ impl ScenarioArgs {
     pub fn name(&self) -> String {
         let stem = Path::new(&self.scenario).file_stem().unwrap_or_default().to_string_lossy();
         if stem == "-" { "standard input".to_owned() } else { stem.into_owned() }
+    }
+}
+
+/// The policies that are compared, and where they are put.
+#[derive(Clone, Debug, Args)]
+pub struct PolicyArgs {
+    /// Policies, separated by commas.
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        default_value = "none,sdk,equal,full,decorrelated"
+    )]
+    pub policies: Vec<String>,
+    /// The layer they are put in; the outermost by default.
+    #[arg(long, value_name = "NAME")]
+    pub layer: Option<String>,
+}
+
+impl PolicyArgs {
+    /// The scenario under each policy.
+    pub fn cells(&self, scenario: &ScenarioArgs) -> Result<Vec<Cell>> {
+        let document = scenario.document()?;
+        let mut cells: Vec<Cell> = Vec::new();
+        for name in self.policies.iter().map(|name| name.trim()) {
+            if cells.iter().any(|cell| cell.policy == name) {
+                return Err(Error::Input(format!("--policies: \"{name}\" is there twice")));
+            }
+            let policy = NamedPolicy::parse(name)?;
+            cells.push(Cell::new(name, &swap(&document, &policy, self.layer.as_deref())?)?);
+        }
+        Ok(cells)
     }
 }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
+use super::common::{EffortArgs, PolicyArgs, PrintArgs, ScenarioArgs, note};
 use super::{Answer, report};
 use crate::error::{Error, Result};
-use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, summaries, swap};
+use crate::experiment::{CellRuns, Effort, Seed, summaries};
 use crate::output::{Style, Table, number, print, summary_csv, with_halfwidth};
 use crate::scenario::assumptions;
 use crate::stats::paired::{Paired, compare};
@@ -26,17 +26,8 @@ Differences are paired by seed against the first policy.")]
 pub struct Args {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Policies, separated by commas.
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        default_value = "none,sdk,equal,full,decorrelated"
-    )]
-    policies: Vec<String>,
-    /// The layer they are put in; the outermost by default.
-    #[arg(long, value_name = "NAME")]
-    layer: Option<String>,
+    #[command(flatten)]
+    policies: PolicyArgs,
     #[command(flatten)]
     effort: EffortArgs,
     #[command(flatten)]
@@ -63,7 +54,7 @@ const SHOWN: [&str; 12] = [
 ];
 
 pub fn main(args: &Args) -> Result<Answer> {
-    let cells = cells(&args.scenario, &args.policies, args.layer.as_deref())?;
+    let cells = args.policies.cells(&args.scenario)?;
     let measure = &cells[0].scenario.measure;
     let effort = args.effort.effort(measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
@@ -78,24 +69,6 @@ pub fn main(args: &Args) -> Result<Answer> {
         note(args.effort.quiet, &format!("wrote {written}"));
     }
     Ok(Answer::Yes)
-}
-
-/// The scenario under each policy.
-pub fn cells(
-    scenario: &ScenarioArgs,
-    policies: &[String],
-    layer: Option<&str>,
-) -> Result<Vec<Cell>> {
-    let document = scenario.document()?;
-    let mut cells: Vec<Cell> = Vec::new();
-    for name in policies.iter().map(|name| name.trim()) {
-        if cells.iter().any(|cell| cell.policy == name) {
-            return Err(Error::Input(format!("--policies: \"{name}\" is there twice")));
-        }
-        let policy = NamedPolicy::parse(name)?;
-        cells.push(Cell::new(name, &swap(&document, &policy, layer)?)?);
-    }
-    Ok(cells)
 }
 
 /// Paired difference of one metric against the first policy, over seeds where both have a value.

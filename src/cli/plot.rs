@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::common::{EffortArgs, ScenarioArgs, note};
-use super::{Answer, compare, figure};
+use super::common::{EffortArgs, PolicyArgs, ScenarioArgs, note};
+use super::{Answer, figure};
 use crate::error::{Error, Result};
 use crate::experiment::Seed;
 use crate::output::plot::{CountAxis, Picture};
@@ -17,17 +17,8 @@ use crate::output::plot::{CountAxis, Picture};
 pub struct Args {
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// Policies, separated by commas.
-    #[arg(
-        long,
-        value_name = "NAMES",
-        value_delimiter = ',',
-        default_value = "none,sdk,equal,full,decorrelated"
-    )]
-    policies: Vec<String>,
-    /// The layer they are put in; the outermost by default.
-    #[arg(long, value_name = "NAME")]
-    layer: Option<String>,
+    #[command(flatten)]
+    policies: PolicyArgs,
     /// Spacing of the counts; auto is log when a window holds more than 20 times the capacity.
     #[arg(long, value_name = "AXIS", default_value = "auto")]
     axis: Axis,
@@ -57,7 +48,7 @@ impl Axis {
 }
 
 pub fn main(args: &Args) -> Result<Answer> {
-    let cells = compare::cells(&args.scenario, &args.policies, args.layer.as_deref())?;
+    let cells = args.policies.cells(&args.scenario)?;
     let effort = args.effort.effort(cells[0].scenario.measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
     figure::check(&cells)?;
