@@ -55,7 +55,7 @@ pub fn on_axis(
     );
     let (curves, cut) = without_tail(curves);
     if cut {
-        note.push_str(" · last 1 % of attempts not shown");
+        note.push_str(" · last 2 % of attempts not shown");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
     draw(axis, title, &note, scenario, &curves, &peaks)
@@ -134,7 +134,7 @@ fn spaced(span: Span) -> String {
 }
 
 /// Share of a policy's attempts that is drawn at least.
-const DRAWN: f64 = 0.99;
+const DRAWN: f64 = 0.98;
 
 /// The curves up to the window by which every policy has sent nearly all of its attempts: a few
 /// stragglers would otherwise press the storm into a corner of the picture. True when windows
