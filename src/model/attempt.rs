@@ -12,8 +12,9 @@ use crate::units::Time;
 impl<O: Observer> Simulation<'_, O> {
     pub(super) fn send(&mut self, request: u32) {
         let now = self.events.now();
-        let number = self.requests.attempts[request as usize] + 1;
-        self.requests.attempts[request as usize] = number;
+        let state = &mut self.requests.states[request as usize];
+        state.attempts += 1;
+        let number = state.attempts;
         let step = self.advance(request, Phase::InFlight);
         self.ledger.attempts += 1;
         self.ledger.first_attempts += u64::from(number == 1);
@@ -36,7 +37,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     pub(super) fn on_accept(&mut self, request: u32, step: u32) {
         self.ledger.in_backlog -= 1;
-        if self.requests.step[request as usize] != step {
+        if self.state(request).step != step {
             self.ledger.gone_before_accept += 1;
             return;
         }
@@ -57,9 +58,10 @@ impl<O: Observer> Simulation<'_, O> {
             *count += 1;
             return self.fail(request, 0, failure);
         }
-        let attempt = self.requests.attempts[request as usize];
+        let attempt = self.state(request).attempts;
+        let number = self.number(request);
         let output = || self.tokens(request).output;
-        let service = self.provider.service(&self.streams, request, attempt, output);
+        let service = self.provider.service(&self.streams, number, attempt, output);
         let job = Job { request, step, admitted: now, service };
         self.ledger.on_admitted(now);
         self.schedule(limit, Class::Timeout, request, step);
@@ -83,7 +85,7 @@ impl<O: Observer> Simulation<'_, O> {
             self.serve(next);
         }
         self.observer.present(now, self.present());
-        let awaited = self.requests.step[request as usize] == step;
+        let awaited = self.state(request).step == step;
         let delivered = awaited && !self.late_at_the_limit(request);
         self.observer.billed(now, self.tokens(request), delivered);
         if !delivered {
@@ -112,7 +114,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     pub(super) fn tokens(&self, request: u32) -> Tokens {
         let Plan { arrivals, input_tokens, output_tokens, .. } = self.plan;
-        arrivals.tokens(request, input_tokens, output_tokens, &self.streams)
+        arrivals.tokens(self.number(request), input_tokens, output_tokens, &self.streams)
     }
 
     pub(super) fn present(&self) -> u32 {

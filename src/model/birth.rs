@@ -1,6 +1,6 @@
 //! How requests come into being, and what their end brings about.
 
-use super::simulation::{Phase, Simulation};
+use super::simulation::{Phase, Simulation, State};
 use super::{Arrivals, Observer};
 use crate::answer::Outcome;
 use crate::engine::Class;
@@ -10,7 +10,7 @@ impl<O: Observer> Simulation<'_, O> {
         match &self.plan.arrivals {
             Arrivals::Burst(burst) => {
                 for request in 0..self.plan.clients {
-                    let at = burst.arrival(request, &self.streams);
+                    let at = burst.arrival(self.number(request), &self.streams);
                     self.schedule(at, Class::Attempt, request, 0);
                 }
             }
@@ -43,12 +43,10 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn grow_to(&mut self, len: usize) {
-        if self.requests.phase.len() >= len {
+        if self.requests.states.len() >= len {
             return;
         }
-        self.requests.phase.resize(len, Phase::Unborn);
-        self.requests.step.resize(len, 0);
-        self.requests.attempts.resize(len, 0);
+        self.requests.states.resize(len, State::default());
         match self.plan.arrivals {
             Arrivals::ClosedLoop { .. } => {
                 self.requests.worker.resize(len, 0);

@@ -47,8 +47,8 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn release(&mut self, request: u32, l: usize) {
         let now = self.events.now();
         let client = self.client(request);
-        let steps = &self.requests.step;
-        let still_waits = |waiter: u32, step| steps[waiter as usize] == step;
+        let states = &self.requests.states;
+        let still_waits = |waiter: u32, step| states[waiter as usize].step == step;
         let next = self.layers[l].semaphore(client).and_then(|s| s.release(now, still_waits));
         if let Some(next) = next {
             let step = self.advance(next, Phase::Granted(l as u8));
@@ -57,7 +57,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     pub(super) fn on_wake(&mut self, request: u32) {
-        match self.requests.phase[request as usize] {
+        match self.state(request).phase {
             Phase::Unborn => self.create(request),
             Phase::Granted(l) => self.proceed(request, l.into()),
             Phase::Backoff(l) => {
@@ -75,7 +75,7 @@ impl<O: Observer> Simulation<'_, O> {
         let held = self.held_from(request);
         // Layer `calling` has a call under way, layers from `held` on an attempt as well; what
         // layers further inside remember is over.
-        let calling = match self.requests.phase[request as usize] {
+        let calling = match self.state(request).phase {
             Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l),
             _ => held,
         };
@@ -103,7 +103,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The innermost layer whose permit the request holds.
     pub(super) fn held_from(&self, request: u32) -> usize {
-        match self.requests.phase[request as usize] {
+        match self.state(request).phase {
             Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l) + 1,
             Phase::Granted(l) => l.into(),
             _ => 0,

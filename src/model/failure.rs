@@ -30,7 +30,8 @@ impl<O: Observer> Simulation<'_, O> {
     ) -> Result<u64, Reason> {
         let now = self.events.now();
         let client = self.client(request);
-        let total = self.requests.attempts[request as usize];
+        let number = self.number(request);
+        let total = self.state(request).attempts;
         let layer = &mut self.layers[l];
         if !layer.rule.retry_on.retries(failure) {
             return Err(Reason::NotRetryable);
@@ -48,7 +49,7 @@ impl<O: Observer> Simulation<'_, O> {
             Told::Wait(wait) => wait,
             Told::Nothing => {
                 let n = made.saturating_sub(1);
-                let stream = self.streams.backoff(l as u32, n, request, total);
+                let stream = self.streams.backoff(l as u32, n, number, total);
                 let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
                 debug_assert!(
                     within(layer.rule.backoff.bounds(n), wait),

@@ -28,17 +28,26 @@ pub(super) enum Phase {
     Resolved,
 }
 
-/// Requests, one column per property. `created` and `worker` exist only where they differ from
-/// what the workload tells.
+/// What every request has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct State {
+    /// Counts its changes of phase; an event with another step is stale.
+    pub(super) step: u32,
+    /// Attempts sent.
+    pub(super) attempts: u32,
+    pub(super) phase: Phase,
+}
+
+/// Requests by place. `created` and `worker` exist only where they differ from what the workload
+/// tells.
 #[derive(Default)]
 pub(super) struct Requests {
-    pub(super) phase: Vec<Phase>,
-    pub(super) step: Vec<u32>,
-    pub(super) attempts: Vec<u32>,
+    pub(super) states: Vec<State>,
     pub(super) created: Vec<Time>,
     pub(super) worker: Vec<u32>,
 }
 
+/// A run. A request is named by its place in the columns; see [`Ranks`] for its number.
 pub(super) struct Simulation<'a, O> {
     pub(super) plan: &'a Plan,
     pub(super) streams: Streams,
@@ -66,7 +75,10 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let mut simulation = Simulation {
             plan,
             streams,
-            ranks: Ranks::new(&streams),
+            ranks: match plan.arrivals {
+                Arrivals::Burst(_) => Ranks::herd(&streams, plan.clients),
+                _ => Ranks::stream(&streams),
+            },
             events: EventList::with_capacity(known as usize),
             handled: 0,
             last_change: 0,
@@ -113,9 +125,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// mean nothing once their request has moved on.
     #[inline]
     fn handle(&mut self, key: Key) {
-        let request = self.ranks.entity(key.rank());
+        let request = self.ranks.place(key.rank());
         let step = key.step();
-        let current = self.requests.step[request as usize] == step;
+        let current = self.state(request).step == step;
         match key.class() {
             Class::Completion => self.on_completion(request, step),
             Class::Accept => self.on_accept(request, step),
@@ -126,9 +138,20 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.last_change = self.events.now();
     }
 
+    #[inline]
+    pub(super) fn state(&self, request: u32) -> State {
+        self.requests.states[request as usize]
+    }
+
+    /// The number that random streams follow.
+    #[inline]
+    pub(super) fn number(&self, request: u32) -> u32 {
+        self.ranks.number(request)
+    }
+
     pub(super) fn created(&self, request: u32) -> Time {
         match &self.plan.arrivals {
-            Arrivals::Burst(burst) => burst.arrival(request, &self.streams),
+            Arrivals::Burst(burst) => burst.arrival(self.number(request), &self.streams),
             Arrivals::Trace(trace) => trace[request as usize].at,
             _ => self.requests.created[request as usize],
         }
@@ -146,14 +169,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Moves a request to `phase`; all its pending events but completions become stale.
     #[inline]
     pub(super) fn advance(&mut self, request: u32, phase: Phase) -> u32 {
-        let step = &mut self.requests.step[request as usize];
-        if *step == Key::MAX_STEP {
+        let state = &mut self.requests.states[request as usize];
+        if state.step == Key::MAX_STEP {
             self.too_many_steps = true;
-            return *step;
+            return state.step;
         }
-        *step += 1;
-        self.requests.phase[request as usize] = phase;
-        *step
+        state.step += 1;
+        state.phase = phase;
+        state.step
     }
 
     /// Adds an event unless it would pass the horizon.
@@ -183,7 +206,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             "I15: queue and service stay within limits",
             "a limit is exceeded",
         )?;
-        let sent: u64 = self.requests.attempts.iter().map(|&n| u64::from(n)).sum();
+        let sent: u64 = self.requests.states.iter().map(|state| u64::from(state.attempts)).sum();
         law(
             sent == self.ledger.attempts,
             "I7: attempts of requests add up to attempts",
