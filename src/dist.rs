@@ -47,18 +47,25 @@ impl<'de> Deserialize<'de> for Count {
 pub trait Quantity: Copy {
     /// The value in its base unit: nanoseconds or tokens.
     fn size(self) -> f64;
+
+    /// The largest sample, in the base unit.
+    const MOST: u64;
 }
 
 impl Quantity for Span {
     fn size(self) -> f64 {
         self.nanos() as f64
     }
+
+    const MOST: u64 = Span::LONGEST.nanos();
 }
 
 impl Quantity for Count {
     fn size(self) -> f64 {
         self.0
     }
+
+    const MOST: u64 = Count::MAX as u64;
 }
 
 /// The exponential law with `mean`.
@@ -145,14 +152,18 @@ impl<Q: Quantity> Distribution<Q> {
     pub fn sampler(&self) -> Sampler {
         match self {
             Distribution::Constant(value) => Sampler::Constant(round_nanos(value.size())),
-            Distribution::Exponential(e) => Sampler::Exponential { mean: e.mean.size() },
+            Distribution::Exponential(e) => {
+                Sampler::Exponential { mean: e.mean.size(), most: Q::MOST }
+            }
             Distribution::Uniform(u) => {
                 let low = round_nanos(u.low.size());
                 Sampler::Uniform { low, width: round_nanos(u.high.size()) - low }
             }
-            Distribution::Lognormal(l) => {
-                Sampler::Lognormal { median: l.median.size(), sigma: lognormal_sigma(l) }
-            }
+            Distribution::Lognormal(l) => Sampler::Lognormal {
+                median: l.median.size(),
+                sigma: lognormal_sigma(l),
+                most: Q::MOST,
+            },
         }
     }
 }
@@ -170,6 +181,8 @@ pub enum Sampler {
     Exponential {
         /// Mean.
         mean: f64,
+        /// Largest sample.
+        most: u64,
     },
     /// low + floor(U · width).
     Uniform {
@@ -184,6 +197,8 @@ pub enum Sampler {
         median: f64,
         /// Standard deviation of the logarithm.
         sigma: f64,
+        /// Largest sample.
+        most: u64,
     },
 }
 
@@ -193,10 +208,12 @@ impl Sampler {
     pub fn sample(&self, mut stream: Stream) -> u64 {
         match *self {
             Sampler::Constant(value) => value,
-            Sampler::Exponential { mean } => round_nanos(-mean * math::ln(1.0 - stream.unit())),
+            Sampler::Exponential { mean, most } => {
+                round_nanos(-mean * math::ln(1.0 - stream.unit())).min(most)
+            }
             Sampler::Uniform { low, width } => low + stream.below(width),
-            Sampler::Lognormal { median, sigma } => {
-                round_nanos(median * math::exp(sigma * standard_normal(&mut stream)))
+            Sampler::Lognormal { median, sigma, most } => {
+                round_nanos(median * math::exp(sigma * standard_normal(&mut stream))).min(most)
             }
         }
     }

@@ -24,10 +24,10 @@ pub enum Purpose {
     Service = 3,
     /// Order among equals at one instant.
     Rank = 4,
-    /// Whether a fault strikes an attempt.
-    Fault = 5,
     /// Wait before a retry; the layer's number is added, so layers draw apart.
     Backoff = 64,
+    /// Whether a fault strikes an attempt; the fault's number is added.
+    Fault = 128,
 }
 
 /// All streams of one run.
@@ -49,13 +49,17 @@ impl Streams {
         self.at(purpose as u32, entity, attempt)
     }
 
-    /// The stream of the wait before retry `n` of layer number `layer`, drawn after `attempt` of
-    /// `entity`. Both numbers count: an outer layer may run out of time twice while nothing is sent.
+    /// The stream of the wait that layer number `layer` draws when `entity` is at `step`: every
+    /// change of state has its own, also when nothing is sent between two waits.
     #[inline]
-    pub fn backoff(&self, layer: u32, n: u32, entity: u32, attempt: u32) -> Stream {
-        let mut stream = self.at(Purpose::Backoff as u32 + layer, entity, attempt);
-        stream.counter[0] = n;
-        stream
+    pub fn backoff(&self, layer: u32, entity: u32, step: u32) -> Stream {
+        self.at(Purpose::Backoff as u32 + layer, entity, step)
+    }
+
+    /// The stream by which fault number `fault` strikes `attempt` of `entity`.
+    #[inline]
+    pub fn fault(&self, fault: u32, entity: u32, attempt: u32) -> Stream {
+        self.at(Purpose::Fault as u32 + fault, entity, attempt)
     }
 
     #[inline]
@@ -289,9 +293,10 @@ mod tests {
             here.stream(Purpose::Tokens, 5, 1),
             here.stream(Purpose::Service, 6, 1),
             here.stream(Purpose::Service, 5, 2),
-            here.backoff(0, 0, 5, 1),
-            here.backoff(0, 1, 5, 1),
-            here.backoff(1, 0, 5, 1),
+            here.backoff(0, 5, 1),
+            here.backoff(1, 5, 1),
+            here.fault(0, 5, 1),
+            here.fault(1, 5, 1),
             Streams::new(1, 1).stream(Purpose::Service, 5, 1),
             Streams::new(2, 0).stream(Purpose::Service, 5, 1),
         ] {

@@ -40,6 +40,9 @@ impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
 
+    /// The longest span that is accepted: ten years of 365 days.
+    pub const LONGEST: Span = Span(LONGEST);
+
     /// A span of `ns` nanoseconds.
     pub const fn from_nanos(ns: u64) -> Span {
         Span(ns)
@@ -225,7 +228,9 @@ impl FromStr for Rate {
 }
 
 fn reduce(text: &str, decimal: &Decimal, per: u64) -> Result<Rate, String> {
-    let period = u128::from(per) * 10u128.pow(decimal.scale);
+    let shift = 10u128.pow(decimal.scale);
+    let period = u128::from(per).checked_mul(shift);
+    let period = period.ok_or_else(|| format!("the rate \"{text}\" has too many decimals"))?;
     let common = gcd(decimal.digits, period).max(1);
     let out_of_range = || format!("the rate \"{text}\" is out of range; at most 1e12 a second");
     let events = u64::try_from(decimal.digits / common).map_err(|_| out_of_range())?;

@@ -228,13 +228,12 @@ fn a_wrong_line_is_named_with_key_found_and_allowed() {
 fn a_wrong_setting_is_named_instead_of_a_line() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
-    let cases: [(&str, &[&str]); 16] = [
+    let cases: [(&str, &[&str]); 15] = [
         ("format=\"1\"", &["the text \"1\"", "whole number"]),
         ("titel=x", &["did you mean `title`?"]),
         ("workload.clients=0", &["0 clients", "1 or more"]),
         ("workload.clients=many", &["\"many\"", "whole number"]),
         ("workload.clinets=5", &["did you mean `clients`?"]),
-        ("workload.poisson.rate=1/s", &["2 kinds (burst, poisson)"]),
         ("measure.window=5m", &["\"5min\" or \"5ms\""]),
         ("measure.window=60", &["no unit"]),
         ("client.layers.app.max_attempts=0", &["client.layers.1.max_attempts", "1 (no retry)"]),

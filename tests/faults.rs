@@ -230,7 +230,7 @@ fn a_full_disk_is_exit_3_and_leaves_the_old_results() {
     let disk = disk.place.path();
     let old = disk.join("out");
     fs::create_dir(&old).unwrap();
-    fs::write(old.join("manifest.json"), "{}").unwrap();
+    fs::write(old.join("manifest.json"), "{\"schema\": \"retrylab.manifest/1\"}").unwrap();
     fs::write(old.join("runs.csv"), "old").unwrap();
     fs::write(disk.join("ballast"), vec![0; 40_000]).unwrap();
     let before = names(disk);

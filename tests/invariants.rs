@@ -109,7 +109,7 @@ fn provider(dice: &mut Dice, text: &mut String) {
     if dice.chance(30) {
         let rate = dice.one_of(&["0/s", "1/s", "7/s", "90/min", "1000/s"]);
         let header = dice.one_of(&["seconds", "exact", "absent"]);
-        let burst = dice.one_of(&[0, 1, 3, 10]);
+        let burst = dice.one_of(&[1, 2, 3, 10]);
         writeln!(
             text,
             "limits = {{ requests = {{ rate = \"{rate}\", burst = {burst}, retry_after = \"{header}\" }} }}"
@@ -130,6 +130,11 @@ fn fault(dice: &mut Dice, text: &mut String) {
         let service = dice.one_of(&SPANS);
         writeln!(text, "slow = {{ share = {share}, of = \"{of}\", service = \"{service}\" }}\n")
             .unwrap();
+        return;
+    }
+    if dice.chance(25) {
+        let share = dice.one_of(&["0.0", "0.3", "1.0"]);
+        writeln!(text, "error = {{ share = {share}, status = 500 }}\n").unwrap();
         return;
     }
     let (from, to) =
@@ -168,7 +173,7 @@ fn layer(dice: &mut Dice, number: usize, text: &mut String) {
     match dice.below(4) {
         0 => {
             let (ratio, burst) =
-                (dice.one_of(&["0.0", "0.1", "1.0", "3.0"]), dice.one_of(&["0.0", "0.5", "4.0"]));
+                (dice.one_of(&["0.0", "0.1", "1.0", "0.7"]), dice.one_of(&["0.0", "0.5", "4.0"]));
             writeln!(text, "budget = {{ ratio = {{ of_requests = {ratio}, burst = {burst}, scope = \"{scope}\" }} }}").unwrap();
         }
         1 => {
@@ -291,7 +296,7 @@ fn run_within(
         ("attempts", auditor.attempts, ledger.attempts),
         ("starts", auditor.started, ledger.started),
         ("outcomes", auditor.resolved, ledger.succeeded + ledger.gave_up_total()),
-        ("bills", auditor.billed, ledger.completed),
+        ("bills", auditor.billed, ledger.completed - ledger.failed),
         ("useful bills", auditor.useful, ledger.succeeded),
     ];
     match pairs.iter().find(|(_, seen, booked)| seen != booked) {

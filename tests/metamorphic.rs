@@ -82,7 +82,7 @@ fn a_budget_that_never_runs_out_is_none() {
     for budget in [
         "budget = { token_bucket = { capacity = 1e9, refill_per_success = 0.0, scope = \"fleet\" } }",
         "budget = { token_bucket = { capacity = 0.0, refill_per_success = 0.0, cost = 0.0, scope = \"client\" } }",
-        "budget = { ratio = { of_requests = 10.0, burst = 1e9, scope = \"group\" } }",
+        "budget = { ratio = { of_requests = 1.0, burst = 1e9, scope = \"group\" } }",
     ] {
         let layer = format!("{RETRY}\n{budget}").leak();
         assert_same(&none, &Fleet { layer, ..Fleet::default() }.runs());

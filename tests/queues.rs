@@ -14,6 +14,7 @@ use retrylab::theory::queue::{
     erlang_b, mm1_mean_in_system, mm1_mean_sojourn, mm1_mean_wait, mm1_wait_tail, mmc_mean_wait,
     mmc_wait_tail, mmck,
 };
+use retrylab::theory::retry::product_form;
 use retrylab::units::Time;
 
 const EXPONENTIAL: &str = "{ exponential = { mean = \"1s\" } }";
@@ -144,4 +145,42 @@ fn the_loss_is_insensitive_to_the_service_law() {
     }
     let slower = loss(&runs(&system(load, servers, "", SLOWER, 1_000), REPLICATIONS));
     assert_caught(SLOWER, &slower, theory);
+}
+
+/// T13, retries after a server's error: the station stays M/M/1 at the rate of all attempts,
+/// whatever the backoff (product form; Jackson 1963, Baskett, Chandy, Muntz, Palacios 1975).
+fn retried(jitter: &str, share: f64) -> CellRuns {
+    let text = format!(
+        r#"
+        workload = {{ poisson = {{ rate = "0.4/s" }} }}
+        measure = {{ horizon = "80000s", window = "10s" }}
+        [provider]
+        concurrency = 1
+        service = {EXPONENTIAL}
+        queue = {{ fifo = {{}} }}
+        [[provider.faults]]
+        error = {{ share = {share}, status = 500 }}
+        [[client.layers]]
+        name = "client"
+        max_attempts = 3
+        backoff = {{ {jitter} = {{ base = "20s", cap = "40s" }} }}
+        "#
+    );
+    runs(&text, REPLICATIONS)
+}
+
+#[test]
+fn retries_after_errors_have_product_form() {
+    let theory = product_form(0.4, 1.0, 0.5, &[10.0, 20.0]);
+    let per_request = theory.attempt_rate / 0.4;
+    let bug = retried("full_jitter", 0.55);
+    for jitter in ["full_jitter", "none"] {
+        let found = retried(jitter, 0.5);
+        assert_agrees("mean in flight", &found.values("mean_in_flight"), theory.mean_in_system);
+        assert_agrees("attempts per request", &found.values("amplification"), per_request);
+        let failed: Vec<f64> = found.values("success_ratio").iter().map(|s| 1.0 - s).collect();
+        assert_agrees("given up", &failed, theory.failed_share);
+    }
+    assert_caught("mean in flight", &bug.values("mean_in_flight"), theory.mean_in_system);
+    assert_caught("attempts per request", &bug.values("amplification"), per_request);
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, execute, swap};
+use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, execute, swap, target};
 use crate::scenario::{Document, MemoryLimit, parse_bytes};
 
 /// How much to run, and with what.
@@ -109,6 +109,17 @@ pub struct PolicyArgs {
 }
 
 impl PolicyArgs {
+    /// "policies in layer app (of sdk, app)"
+    pub fn place(&self, scenario: &ScenarioArgs) -> Result<String> {
+        let scenario = scenario.document()?.scenario()?;
+        let name = &target(&scenario, self.layer.as_deref())?.name;
+        let all: Vec<&str> = scenario.client.layers.iter().map(|l| l.name.as_str()).collect();
+        Ok(match all.len() {
+            1 => format!("policies in layer {name}"),
+            _ => format!("policies in layer {name} (of {})", all.join(", ")),
+        })
+    }
+
     /// The scenario under each policy.
     pub fn cells(&self, scenario: &ScenarioArgs) -> Result<Vec<Cell>> {
         let document = scenario.document()?;

@@ -9,7 +9,6 @@ use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{CellRuns, Effort, Seed, summaries};
 use crate::output::{Style, Table, number, print, summary_csv, with_halfwidth};
-use crate::scenario::assumptions;
 use crate::stats::paired::{Paired, compare};
 
 /// Compare policies on the same requests, service times and failures (common random numbers).
@@ -20,7 +19,7 @@ use crate::stats::paired::{Paired, compare};
   retrylab compare storm.toml --policies none,full -o results/storm
 
 Policies: none (exponential without jitter), sdk, equal, full, decorrelated, additive,
-no-backoff, no-retry, preset:NAME. A jitter keeps the base and cap of the layer it is put in;
+no-backoff, no-retry, as-written, preset:NAME. A jitter keeps the base and cap of the layer it is put in;
 sdk is always the SDKs' own 0.5 s doubling to 8 s; preset:NAME replaces the whole layer.
 Differences are paired by seed against the first policy.")]
 pub struct Args {
@@ -58,15 +57,15 @@ pub fn main(args: &Args) -> Result<Answer> {
     let measure = &cells[0].scenario.measure;
     let effort = args.effort.effort(measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
+    let place = args.policies.place(&args.scenario)?;
     let folder = report::stage(args.output.as_deref(), &cells)?;
     let cells = args.effort.execute(cells, effort)?;
-    let written = folder.as_ref().map(|f| f.place().display().to_string());
-    if let Some(folder) = folder {
-        report::write_folder(folder, &args.scenario.name(), &title, &cells, &effort)?;
-    }
-    show(args, &title, &cells, &effort)?;
+    let written = folder
+        .map(|f| report::write_folder(f, &args.scenario.name(), &title, &cells, &effort))
+        .transpose()?;
+    show(args, &format!("{title}: {place}"), &cells, &effort)?;
     if let Some(written) = written {
-        note(args.effort.quiet, &format!("wrote {written}"));
+        note(args.effort.quiet, &written);
     }
     Ok(Answer::Yes)
 }
@@ -111,7 +110,7 @@ fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
             "policy": cell.cell.policy,
             "metrics": report::metrics_json(cell),
             "difference": differences(cell),
-            "assumptions": assumptions(&cell.cell.scenario),
+            "assumptions": cell.cell.assumptions(),
         })
     };
     json!({
@@ -120,8 +119,17 @@ fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
         "seed": effort.seed,
         "replications": effort.replications,
         "baseline": baseline.cell.policy,
-        "capacity_per_window": baseline.cell.scenario.capacity_per_window(),
+        "capacity_per_window": baseline.cell.capacity_per_window(),
         "policies": cells.iter().map(policy).collect::<Vec<_>>(),
+    })
+}
+
+/// A sentence when the policies cannot be told apart by their peak.
+fn same_peak_everywhere(cells: &[CellRuns]) -> Option<String> {
+    let peaks: Vec<Vec<f64>> = cells.iter().map(|cell| cell.values("peak_bin")).collect();
+    let same = peaks.len() > 1 && peaks.iter().all(|peak| *peak == peaks[0]);
+    same.then(|| {
+        "peak_bin is the same under every policy: the layer they are in does not make it; try another --layer, or raise its max_attempts".to_owned()
     })
 }
 
@@ -155,15 +163,16 @@ fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> Strin
         paired.row(std::iter::once(name.to_owned()).chain(cells.iter().map(delta)).collect());
     }
     let scenario = &baseline.cell.scenario;
-    let capacity = scenario.capacity_per_window().map_or(String::new(), |capacity| {
+    let capacity = baseline.cell.capacity_per_window().map_or(String::new(), |capacity| {
         format!("capacity: {} attempts per {}\n", number(capacity), scenario.measure.window)
     });
     let mut lines: Vec<String> = Vec::new();
-    for line in cells.iter().flat_map(|cell| assumptions(&cell.cell.scenario)) {
+    for line in cells.iter().flat_map(|cell| cell.cell.assumptions()) {
         if !lines.contains(&line) {
             lines.push(line);
         }
     }
+    lines.extend(same_peak_everywhere(cells));
     let lines: String = lines.iter().map(|line| format!("  - {line}\n")).collect();
     format!(
         "{title}\n{}{}{capacity}{} replications from seed {}, the same requests, tokens and service times for every policy\nassumptions:\n{lines}",

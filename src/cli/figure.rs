@@ -7,6 +7,7 @@ use crate::output::plot::{
     CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS, Picture, PlotError, load,
 };
 use crate::scenario::Scenario;
+use crate::server::Fault;
 use crate::units::Span;
 
 /// A policy's name and its load per window.
@@ -53,12 +54,13 @@ pub fn on_axis(
         counted(scenario.workload.clients.into(), "client"),
         counted(cells[0].runs.len() as f64, "replication"),
     );
-    let (curves, cut) = without_tail(curves);
+    let (curves, cut) = without_tail(curves, until(scenario));
     if cut {
         note.push_str(" · last 2 % of attempts not shown");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
-    draw(axis, title, &note, scenario, &curves, &peaks)
+    let capacity = cells[0].cell.capacity_per_window();
+    draw(axis, title, &note, scenario, capacity, &curves, &peaks)
 }
 
 /// The mean over replications of the fullest aligned window of retries.
@@ -71,12 +73,13 @@ fn draw(
     title: &str,
     note: &str,
     scenario: &Scenario,
+    capacity: Option<f64>,
     curves: &[Curve],
     peaks: &[Option<f64>],
 ) -> Result<Picture> {
     let window = scenario.measure.window;
     // A capacity of nothing has no line.
-    let capacity = scenario.capacity_per_window().filter(|capacity| *capacity >= 0.01);
+    let capacity = capacity.filter(|capacity| *capacity >= 0.01);
     let panel = |((label, rows), peak): (&Curve, &Option<f64>)| LoadPanel {
         label: label.clone(),
         peak_note: peak.map_or(String::new(), |peak| {
@@ -139,14 +142,25 @@ const DRAWN: f64 = 0.98;
 /// The curves up to the window by which every policy has sent nearly all of its attempts: a few
 /// stragglers would otherwise press the storm into a corner of the picture. True when windows
 /// were left out.
-fn without_tail(curves: Vec<Curve>) -> (Vec<Curve>, bool) {
-    let windows = curves.iter().map(|(_, rows)| nearly_all(rows)).max().unwrap_or(0);
+fn without_tail(curves: Vec<Curve>, least: usize) -> (Vec<Curve>, bool) {
+    let windows = curves.iter().map(|(_, rows)| nearly_all(rows)).max().unwrap_or(0).max(least);
     let cut = curves.iter().any(|(_, rows)| rows.len() > windows);
     let short = |(label, mut rows): Curve| {
         rows.truncate(windows);
         (label, rows)
     };
     (curves.into_iter().map(short).collect(), cut)
+}
+
+/// Windows until the last outage is over and a little longer, so that a picture never ends before
+/// the recovery begins.
+fn until(scenario: &Scenario) -> usize {
+    let ends = scenario.provider.faults.iter().filter_map(|fault| match fault {
+        Fault::Outage(outage) => outage.to,
+        _ => None,
+    });
+    let end = ends.max().unwrap_or_default().min(scenario.measure.horizon).nanos();
+    ((end + end / 5) / scenario.measure.window.nanos()) as usize
 }
 
 /// How many windows hold [`DRAWN`] of the attempts.

@@ -15,6 +15,7 @@ use crate::stats::summary::Summary;
 pub fn summary_json(unit: &str, summary: Option<&Summary>) -> Value {
     json!({
         "unit": unit,
+        "n": summary.map_or(0, |s| s.n),
         "mean": summary.map(|s| s.mean),
         "sd": summary.and_then(|s| s.sd),
         "ci95": summary.and_then(|s| s.ci95),
@@ -31,14 +32,15 @@ pub fn metrics_json(cell: &CellRuns) -> Value {
     Value::Object(summaries(cell).into_iter().map(entry).collect::<Map<_, _>>())
 }
 
-/// Writes the result files of some cells into a staged folder and swaps it in.
+/// Writes the result files of some cells into a staged folder and swaps it in; says what it did.
 pub fn write_folder(
     folder: Folder,
     name: &str,
     title: &str,
     cells: &[CellRuns],
     effort: &Effort,
-) -> Result<()> {
+) -> Result<String> {
+    let place = folder.place().display().to_string();
     let picture = figure::of_cells(title, cells, &effort.seed.to_string())?;
     let (runs, summary, windows) = (runs_csv(cells)?, summary_csv(cells)?, windows_csv(cells)?);
     let mut files: Vec<(&str, &[u8])> = vec![
@@ -53,12 +55,16 @@ pub fn write_folder(
     if cells.len() == 1 {
         files.push(("scenario.toml", scenario.as_bytes()));
     }
+    if folder.is_there(&files) {
+        return Ok(format!("{place} is up to date"));
+    }
     let manifest = manifest(name, cells, effort, &files)?;
     for (file, bytes) in &files {
         folder.write(file, bytes)?;
     }
     folder.write("manifest.json", manifest.as_bytes())?;
-    folder.swap_in()
+    folder.swap_in()?;
+    Ok(format!("wrote {place}"))
 }
 
 /// Starts the folder that `-o` names, if it does.

@@ -88,9 +88,9 @@ fn reproduce(args: &Args, experiment: Experiment) -> Result<Outcome> {
     let folder = Folder::stage(&place(args, &experiment.name))?;
     let runs = args.effort.execute(cells, effort)?;
     let judged = experiment.judge(&runs);
-    let written = folder.place().display().to_string();
-    report::write_folder(folder, &experiment.name, &experiment.title, &runs, &effort)?;
-    note(args.effort.quiet, &format!("wrote {written}"));
+    let written =
+        report::write_folder(folder, &experiment.name, &experiment.title, &runs, &effort)?;
+    note(args.effort.quiet, &written);
     Ok(Outcome { experiment, effort, judged })
 }
 

@@ -9,7 +9,7 @@ use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, Effort, Seed, summaries};
 use crate::output::{Style, Table, interval, number, print, summary_csv};
-use crate::scenario::{assumptions, digest};
+use crate::scenario::digest;
 
 /// Run one scenario and report peaks, completion, outcomes, tokens and dollars.
 #[derive(Debug, clap::Args)]
@@ -40,26 +40,27 @@ pub fn main(args: &Args) -> Result<Answer> {
     let effort = args.effort.effort(cell.scenario.measure.replications, Seed::default());
     let title = cell.scenario.title.clone().unwrap_or_else(|| args.scenario.name());
     if args.dry_run {
+        effort.check(&cell)?;
+        let lines: String = cell.assumptions().iter().map(|line| format!("  - {line}\n")).collect();
         let text = format!(
-            "{title}: 1 scenario × {} replications from seed {}, {} clients, horizon {}\n",
+            "{title}: would run {} replications from seed {} on {} threads: {} clients until {}\nassumptions:\n{lines}",
             effort.replications,
             effort.seed,
-            cell.scenario.workload.clients,
+            effort.thread_count(),
+            number(cell.scenario.workload.clients.into()),
             cell.scenario.measure.horizon
         );
-        effort.check(&cell)?;
         print(&text)?;
         return Ok(Answer::Yes);
     }
     let folder = report::stage(args.output.as_deref(), std::slice::from_ref(&cell))?;
     let cells = args.effort.execute(vec![cell], effort)?;
-    let written = folder.as_ref().map(|f| f.place().display().to_string());
-    if let Some(folder) = folder {
-        report::write_folder(folder, &args.scenario.name(), &title, &cells, &effort)?;
-    }
+    let written = folder
+        .map(|f| report::write_folder(f, &args.scenario.name(), &title, &cells, &effort))
+        .transpose()?;
     show(args, &title, &cells, &effort)?;
     if let Some(written) = written {
-        note(args.effort.quiet, &format!("wrote {written}"));
+        note(args.effort.quiet, &written);
     }
     Ok(Answer::Yes)
 }
@@ -78,9 +79,9 @@ fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result
             "seed": effort.seed,
             "replications": effort.replications,
             "window_s": scenario.measure.window.seconds(),
-            "capacity_per_window": scenario.capacity_per_window(),
+            "capacity_per_window": cell.cell.capacity_per_window(),
             "metrics": report::metrics_json(cell),
-            "assumptions": assumptions(scenario),
+            "assumptions": cell.cell.assumptions(),
         });
         return print(
             &serde_json::to_string_pretty(&document).map_err(|e| Error::Bug(e.to_string()))?,
@@ -91,8 +92,7 @@ fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result
 }
 
 fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
-    let mut table =
-        Table::new(["metric", "mean", "95 % interval", "min … max", "unit", "meaning"], "lrrrll");
+    let mut table = Table::new(["metric", "mean", "95 % interval", "min … max", "unit"], "lrrrl");
     let quiet = |name: &str, mean: f64| mean == 0.0 && !ALWAYS.contains(&name);
     for one in summaries(cell) {
         let Some(summary) = one.summary else { continue };
@@ -100,22 +100,26 @@ fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
         if quiet(&one.metric.name, summary.max) {
             continue;
         }
+        let name = match summary.n {
+            n if n == cell.runs.len() => one.metric.name.clone(),
+            n => format!("{} ({n} of {} runs)", one.metric.name, cell.runs.len()),
+        };
         table.row(vec![
-            one.metric.name.clone(),
+            name,
             number(summary.mean),
             interval(summary.ci95),
             interval(Some((summary.min, summary.max))),
             one.metric.unit.to_owned(),
-            one.metric.meaning.to_owned(),
         ]);
     }
     let scenario = &cell.cell.scenario;
-    let capacity = scenario.capacity_per_window().map_or(String::new(), |capacity| {
+    let capacity = cell.cell.capacity_per_window().map_or(String::new(), |capacity| {
         format!("capacity: {} attempts per {}\n", number(capacity), scenario.measure.window)
     });
-    let lines: String = assumptions(scenario).iter().map(|line| format!("  - {line}\n")).collect();
+    let lines: String =
+        cell.cell.assumptions().iter().map(|line| format!("  - {line}\n")).collect();
     format!(
-        "{title}\n{}{capacity}{} replications from seed {}; metrics that are 0 everywhere are left out\nassumptions:\n{lines}",
+        "{title}\n{}{capacity}{} replications from seed {}; metrics that are 0 or have no value are left out, docs/results.md tells what they mean\nassumptions:\n{lines}",
         table.show(style),
         effort.replications,
         effort.seed
@@ -123,12 +127,13 @@ fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
 }
 
 /// Metrics that are shown even when they are 0.
-const ALWAYS: [&str; 9] = [
+const ALWAYS: [&str; 10] = [
     "requests",
     "attempts",
     "retries",
     "succeeded",
     "gave_up",
+    "success_ratio",
     "peak_bin",
     "peak_sliding",
     "wasted_tokens",

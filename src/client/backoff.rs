@@ -271,9 +271,8 @@ mod tests {
             let backoff = Backoff::named(name, None).unwrap();
             for n in 0..8 {
                 let (low, high) = backoff.bounds(n);
-                let waits: Vec<u64> = (0..2_000)
-                    .map(|i| backoff.wait(n, high, streams.backoff(0, n, i, n)))
-                    .collect();
+                let waits: Vec<u64> =
+                    (0..2_000).map(|i| backoff.wait(n, high, streams.backoff(0, i, n))).collect();
                 assert!(waits.iter().all(|w| (low..=high).contains(w)), "{name} {n}");
                 let spread = (high - low) / 100;
                 assert!(*waits.iter().min().unwrap() <= low + spread, "{name} {n}");

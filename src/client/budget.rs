@@ -16,17 +16,17 @@ const TOKEN: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
-    /// Retries as a share of new requests (Google SRE book, chapter 21: 10 %).
+    /// Retries as a share of calls into the layer (Google SRE book, chapter 21: 10 %).
     Ratio(Ratio),
     /// A bucket refilled by successes (Brooker 2022; AWS SDKs).
     TokenBucket(TokenBucket),
 }
 
-/// A budget of retries per new request.
+/// A budget of retries per call into the layer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
-    /// Retries per new request in the long run, 0 to 10.
+    /// Retries per call into the layer in the long run, 0 to 1.
     pub of_requests: f64,
     /// Retries that can be saved up; the budget starts with them. 10 by default.
     #[serde(default = "ten")]
@@ -86,19 +86,20 @@ impl Budget {
 
     /// What is wrong with the parameters: the key and a sentence.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        let fields: &[(&'static str, f64, f64)] = match self {
-            Budget::Ratio(r) => &[("of_requests", r.of_requests, 10.0), ("burst", r.burst, 1e9)],
+        let fields: &[(&'static str, f64, f64, f64)] = match self {
+            Budget::Ratio(r) => {
+                &[("of_requests", r.of_requests, 0.0, 1.0), ("burst", r.burst, 0.0, 1e9)]
+            }
             Budget::TokenBucket(b) => &[
-                ("capacity", b.capacity, 1e9),
-                ("refill_per_success", b.refill_per_success, 1e9),
-                ("cost", b.cost, 1e9),
+                ("capacity", b.capacity, 0.0, 1e9),
+                ("refill_per_success", b.refill_per_success, 0.0, 1e9),
+                ("cost", b.cost, 0.0, 1e9),
             ],
         };
-        fields.iter().find(|(_, value, max)| !(0.0..=*max).contains(value)).map(
-            |(key, value, max)| {
-                (*key, format!("{key} = {value} is out of range; write 0 to {max}"))
-            },
-        )
+        let bad = fields.iter().find(|(_, value, min, max)| !(*min..=*max).contains(value));
+        bad.map(|(key, value, min, max)| {
+            (*key, format!("{key} = {value} is out of range; write {min} to {max}"))
+        })
     }
 }
 
@@ -110,9 +111,9 @@ pub struct Vault {
     per_success: u64,
     cost: u64,
     balance: u64,
-    deposited: u64,
-    overflowed: u64,
-    withdrawn: u64,
+    deposited: u128,
+    overflowed: u128,
+    withdrawn: u128,
 }
 
 impl Vault {
@@ -135,20 +136,21 @@ impl Vault {
             return false;
         }
         self.balance -= self.cost;
-        self.withdrawn += self.cost;
+        self.withdrawn += u128::from(self.cost);
         true
     }
 
     fn deposit(&mut self, units: u64) {
         let stored = units.min(self.capacity - self.balance);
         self.balance += stored;
-        self.deposited += units;
-        self.overflowed += units - stored;
+        self.deposited += u128::from(units);
+        self.overflowed += u128::from(units - stored);
     }
 
     /// Conservation: the start + deposits - overflow - withdrawals is what is left.
     pub fn balances(&self) -> bool {
-        self.capacity + self.deposited == self.balance + self.overflowed + self.withdrawn
+        u128::from(self.capacity) + self.deposited
+            == u128::from(self.balance) + self.overflowed + self.withdrawn
             && self.balance <= self.capacity
     }
 }

@@ -34,6 +34,11 @@ impl Semaphore {
         Semaphore { free: permits, waiters: VecDeque::new() }
     }
 
+    /// Permits that nobody holds.
+    pub fn free(&self) -> u32 {
+        self.free
+    }
+
     /// Takes a permit; false when none is free.
     #[inline]
     pub fn try_acquire(&mut self) -> bool {

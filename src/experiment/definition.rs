@@ -156,6 +156,11 @@ impl Experiment {
                 format!("{} is out of range; write 1 to {MAX_REPLICATIONS}", self.replications);
             return self.bad("replications", None, "", &text);
         }
+        if self.claims.is_empty() {
+            let text =
+                "no claim is listed, so nothing could be reproduced; write at least one [[claim]]";
+            return self.bad("claim", None, "", text);
+        }
         if self.policies.is_empty() {
             return self.bad(
                 "policy",

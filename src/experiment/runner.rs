@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Facts, Metric, Recorder, catalog};
 use crate::model::{self, Plan};
 use crate::rng::Streams;
-use crate::scenario::{Document, MemoryLimit, Scenario};
+use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
 use super::Seed;
 
@@ -30,6 +30,16 @@ impl Cell {
         let layers: Vec<&str> = plan.layers.iter().map(|layer| layer.name.as_str()).collect();
         let metrics = catalog(&layers, scenario.watch());
         Ok(Cell { policy: policy.to_owned(), metrics, plan, scenario })
+    }
+
+    /// The assumptions that moved its results.
+    pub fn assumptions(&self) -> Vec<String> {
+        assumptions(&self.scenario, &self.plan)
+    }
+
+    /// Attempts per window that the provider can serve; None when nothing bounds it.
+    pub fn capacity_per_window(&self) -> Option<f64> {
+        self.scenario.capacity_per_window(&self.plan)
     }
 
     fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
@@ -106,7 +116,8 @@ pub struct Effort {
 impl Effort {
     /// Refuses a cell that needs too much memory.
     pub fn check(&self, cell: &Cell) -> Result<()> {
-        self.memory.check(&cell.scenario, &cell.plan, self.thread_count())
+        let runs = f64::from(self.replications);
+        self.memory.check(&cell.scenario, &cell.plan, self.thread_count(), runs)
     }
 
     /// Threads that are used: as told, or one per core.
@@ -127,7 +138,7 @@ pub fn execute(cells: Vec<Cell>, effort: Effort, progress: Progress<'_>) -> Resu
     let total = cells.len() * replications;
     let threads = effort.thread_count().min(total.max(1));
     for cell in &cells {
-        effort.memory.check(&cell.scenario, &cell.plan, threads)?;
+        effort.memory.check(&cell.scenario, &cell.plan, threads, total as f64)?;
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -149,9 +149,13 @@ const TABLE: &[Row] = {
         ("last_resolved_s", "s", Lower, "instant of the last outcome", |f| {
             f.recorder.last_resolved.map(seconds)
         }),
-        ("goodput_per_s", "1/s", Higher, "answers delivered per second until the end", |f| {
-            per_second(f, f.report.ledger.succeeded as f64)
-        }),
+        (
+            "goodput_per_s",
+            "1/s",
+            Higher,
+            "answers delivered per second until the last outcome, or the horizon when requests are open",
+            |f| per_second(f, f.report.ledger.succeeded as f64),
+        ),
         (
             "peak_in_flight",
             "attempts",
@@ -231,7 +235,9 @@ fn peak_of_sum(facts: &Facts) -> f64 {
 }
 
 fn per_second(facts: &Facts, amount: f64) -> Option<f64> {
-    let end = facts.report.end;
+    // Work that the provider goes on with for nobody does not count as time.
+    let open = facts.report.ledger.open > 0;
+    let end = if open { facts.report.end } else { facts.recorder.last_resolved? };
     (end > 0).then(|| amount / (end as f64 / NANOS_PER_SECOND as f64))
 }
 

@@ -86,6 +86,13 @@ impl<O: Observer> Simulation<'_, O> {
         }
         self.observer.present(now, self.present());
         let awaited = self.state(request).step == step;
+        if let Some(failure) = self.error(request, step) {
+            self.ledger.failed += 1;
+            if awaited && !self.late_at_the_limit(request) {
+                self.fail(request, 0, failure);
+            }
+            return;
+        }
         let delivered = awaited && !self.late_at_the_limit(request);
         self.observer.billed(now, self.tokens(request), delivered);
         if !delivered {
@@ -102,6 +109,15 @@ impl<O: Observer> Simulation<'_, O> {
             self.release(request, l);
         }
         self.resolve(request, Outcome::Succeeded);
+    }
+
+    /// The error that the attempt sent at `step` ends with. Whoever has gone meanwhile does not
+    /// learn of it, and nothing is billed.
+    fn error(&self, request: u32, step: u32) -> Option<Failure> {
+        if self.plan.provider.faults.is_empty() {
+            return None;
+        }
+        self.provider.error(&self.streams, self.number(request), step)
     }
 
     /// True when the reply comes at the very instant of a timeout that counts it as late.

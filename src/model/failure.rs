@@ -31,7 +31,8 @@ impl<O: Observer> Simulation<'_, O> {
         let now = self.events.now();
         let client = self.client(request);
         let number = self.number(request);
-        let total = self.state(request).attempts;
+        let step = self.state(request).step;
+        let outer_limit = self.earliest_limit(request, l);
         let layer = &mut self.layers[l];
         if !layer.rule.retry_on.retries(failure) {
             return Err(Reason::NotRetryable);
@@ -49,7 +50,7 @@ impl<O: Observer> Simulation<'_, O> {
             Told::Wait(wait) => wait,
             Told::Nothing => {
                 let n = made.saturating_sub(1);
-                let stream = self.streams.backoff(l as u32, n, number, total);
+                let stream = self.streams.backoff(l as u32, number, step);
                 let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
                 debug_assert!(
                     within(layer.rule.backoff.bounds(n), wait),
@@ -62,7 +63,9 @@ impl<O: Observer> Simulation<'_, O> {
         if now.saturating_add(wait) >= layer.deadline(request) {
             return Err(Reason::Deadline);
         }
-        if layer.vault(client).is_some_and(|vault| !vault.withdraw()) {
+        // A retry that an outer limit of time forestalls takes nothing.
+        let forestalled = outer_limit <= now.saturating_add(wait);
+        if !forestalled && layer.vault(client).is_some_and(|vault| !vault.withdraw()) {
             self.observer.budget_refused(now);
             return Err(Reason::Budget);
         }

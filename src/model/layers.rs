@@ -139,6 +139,12 @@ impl<'a> LayerState<'a> {
         self.vaults.get_mut(if shared { 0 } else { client as usize })
     }
 
+    /// Permits that are held by someone.
+    pub(super) fn permits_out(&self) -> u64 {
+        let all = self.rule.semaphore.map_or(0, |s| u64::from(s.permits));
+        self.semaphores.iter().map(|semaphore| all - u64::from(semaphore.free())).sum()
+    }
+
     /// True when every budget is conserved.
     pub(super) fn budgets_balance(&self) -> bool {
         self.vaults.iter().all(Vault::balances)

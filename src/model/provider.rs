@@ -3,7 +3,7 @@
 use crate::answer::Failure;
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Admission, Backlog, Bucket, FaultKind, Queue, RequestLimit, ServiceSampler,
+    AcceptQueue, Admission, Backlog, Bucket, Fault, Queue, RequestLimit, ServiceSampler,
 };
 use crate::units::Time;
 
@@ -23,7 +23,7 @@ pub struct ProviderPlan {
     /// Service times.
     pub service: ServiceSampler,
     /// Faults.
-    pub faults: Vec<FaultKind>,
+    pub faults: Vec<Fault>,
 }
 
 /// The state of a provider.
@@ -65,7 +65,7 @@ impl<'a> Provider<'a> {
     pub(super) fn refusal(&mut self, now: Time) -> Option<Refusal> {
         let status = |code, retry_after| Failure::Status { code, retry_after };
         for fault in &self.plan.faults {
-            if let FaultKind::Outage(outage) = fault
+            if let Fault::Outage(outage) = fault
                 && outage.covers(now)
             {
                 return Some(Refusal::Fault(status(outage.status, None)));
@@ -83,17 +83,31 @@ impl<'a> Provider<'a> {
     pub(super) fn service(
         &self,
         streams: &Streams,
-        request: u32,
+        number: u32,
         attempt: u32,
         output: impl FnOnce() -> u64,
     ) -> u64 {
-        for fault in &self.plan.faults {
-            if let FaultKind::Slow(slow) = fault
-                && slow.hits(request, attempt, streams)
+        for (index, fault) in self.plan.faults.iter().enumerate() {
+            if let Fault::Slow(slow) = fault
+                && slow.hits(index as u32, number, attempt, streams)
             {
                 return slow.service.nanos();
             }
         }
-        self.plan.service.sample(streams, request, attempt, output)
+        self.plan.service.sample(streams, number, attempt, output)
+    }
+
+    /// The error that an attempt ends with after its service, if it does.
+    #[inline]
+    pub(super) fn error(&self, streams: &Streams, number: u32, attempt: u32) -> Option<Failure> {
+        let faults = self.plan.faults.iter().enumerate();
+        faults
+            .filter_map(|(index, fault)| match fault {
+                Fault::Error(error) if error.hits(index as u32, number, attempt, streams) => {
+                    Some(Failure::Status { code: error.status, retry_after: None })
+                }
+                _ => None,
+            })
+            .next()
     }
 }

@@ -3,7 +3,7 @@
 //! What an event does is told in `birth`, `call`, `attempt` and `failure`.
 
 use super::layers::LayerState;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Seen};
 use super::provider::Provider;
 use super::{Arrivals, Observer, Plan, Report, RunError};
 use crate::engine::{Class, EventList, Fingerprint, Key};
@@ -26,6 +26,23 @@ pub(super) enum Phase {
     InFlight,
     /// It has its outcome.
     Resolved,
+}
+
+impl Phase {
+    /// True when a request exists and has no outcome.
+    fn is_open(self) -> bool {
+        !matches!(self, Phase::Unborn | Phase::Resolved)
+    }
+
+    /// True when a request holds a permit of layer `l`, if that has a semaphore.
+    fn holds_permit(self, l: usize) -> bool {
+        match self {
+            Phase::Unborn | Phase::Resolved => false,
+            Phase::Waiting(at) | Phase::Backoff(at) => l > usize::from(at),
+            Phase::Granted(at) => l >= usize::from(at),
+            Phase::InFlight => true,
+        }
+    }
 }
 
 /// What every request has.
@@ -188,14 +205,36 @@ impl<'a, O: Observer> Simulation<'a, O> {
     }
 
     fn finish(mut self) -> Result<Report, RunError> {
-        let left = self.ledger.started > self.ledger.completed
-            || self.ledger.created > self.ledger.succeeded + self.ledger.gave_up_total();
+        let states = &self.requests.states;
+        let seen = Seen {
+            open: states.iter().filter(|state| state.phase.is_open()).count() as u64,
+            waiting: self.provider.admission.waiting() as u64,
+            busy: self.provider.admission.busy().into(),
+        };
+        let left = seen.open + seen.waiting + seen.busy > 0;
         let end = if left { self.plan.horizon } else { self.last_change };
         self.ledger.layers = self.layers.iter().map(|layer| layer.count).collect();
-        self.ledger.close(end)?;
+        self.ledger.close(end, seen)?;
+        self.check_client_laws(end)?;
+        Ok(Report {
+            ledger: self.ledger,
+            fingerprint: self.fingerprint.value(),
+            events: self.handled,
+            end,
+        })
+    }
+
+    /// The laws that concern layers and limits.
+    fn check_client_laws(&self, end: Time) -> Result<(), RunError> {
         let law = |holds: bool, law, found: &str| {
             if holds { Ok(()) } else { Err(RunError::Law { law, found: found.to_owned() }) }
         };
+        for (l, layer) in self.layers.iter().enumerate().filter(|(_, l)| l.rule.semaphore.is_some())
+        {
+            let holds = |state: &&State| state.phase.holds_permit(l);
+            let held = self.requests.states.iter().filter(holds).count() as u64;
+            law(held == layer.permits_out(), "I14: permits out are permits held", "they are not")?;
+        }
         law(
             self.layers.iter().all(LayerState::budgets_balance),
             "I6: budgets are conserved",
@@ -227,11 +266,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
             "I5: busy time is at most places times time",
             "it is more",
         )?;
-        Ok(Report {
-            ledger: self.ledger,
-            fingerprint: self.fingerprint.value(),
-            events: self.handled,
-            end,
-        })
+        Ok(())
     }
 }

@@ -34,7 +34,7 @@ impl Folder {
         }
         let place = absolute(place)?;
         let taken = fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_some());
-        if taken && !place.join(MARK).is_file() {
+        if taken && !is_ours(&place) {
             return Err(Error::Input(format!(
                 "{}: the folder has files that are not results of retrylab; name another one with -o",
                 place.display()
@@ -64,6 +64,18 @@ impl Folder {
         write().map_err(Error::output(&self.place.join(name)))
     }
 
+    /// True when the folder in its place already has these files: nothing but the manifest's date
+    /// and the pixels of pictures would change.
+    pub fn is_there(&self, files: &[(&str, &[u8])]) -> bool {
+        let text = |name: &str| !name.ends_with(".png");
+        is_ours(&self.place)
+            && OURS.iter().all(|name| {
+                let new = files.iter().find(|(file, _)| file == name).map(|(_, bytes)| *bytes);
+                let old = fs::read(self.place.join(name)).ok();
+                *name == MARK || !text(name) || old.as_deref() == new
+            })
+    }
+
     /// Puts the folder in its place. Files of the old one that the new one lacks are kept.
     pub fn swap_in(self) -> Result<()> {
         let swap = || -> io::Result<()> {
@@ -82,7 +94,8 @@ impl Folder {
                 for entry in fs::read_dir(&old)? {
                     let entry = entry?;
                     let kept = self.place.join(entry.file_name());
-                    if !kept.exists() {
+                    let ours = OURS.iter().any(|name| entry.file_name() == *name);
+                    if !ours && !kept.exists() {
                         fs::rename(entry.path(), kept)?;
                     }
                 }
@@ -105,6 +118,17 @@ impl Drop for Folder {
     }
 }
 
+/// True when a manifest of ours is in the folder.
+fn is_ours(place: &Path) -> bool {
+    let text = fs::read(place.join(MARK)).unwrap_or_default();
+    let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
+    manifest["schema"].as_str().is_some_and(|schema| schema.starts_with("retrylab.manifest/"))
+}
+
+/// Names of files that only retrylab writes: an old one must not stay beside new results.
+const OURS: [&str; 7] =
+    [MARK, "runs.csv", "summary.csv", "windows.csv", "scenario.toml", "load.svg", "load.png"];
+
 fn absolute(place: &Path) -> Result<PathBuf> {
     let whole = std::path::absolute(place).map_err(Error::output(place))?;
     Ok(whole.components().collect())
@@ -120,7 +144,7 @@ mod tests {
         let place = home.path().join("results");
         for round in ["one", "two"] {
             let folder = Folder::stage(&place).unwrap();
-            folder.write(MARK, b"{}").unwrap();
+            folder.write(MARK, br#"{"schema":"retrylab.manifest/1"}"#).unwrap();
             folder.write("runs.csv", round.as_bytes()).unwrap();
             folder.swap_in().unwrap();
             fs::write(place.join("notes.md"), "mine").unwrap();

@@ -1,13 +1,15 @@
 //! The assumptions that moved a result: printed under its table.
 
 use super::Scenario;
-use crate::answer::Reason;
-use crate::client::{Layer, RetryAfter};
-use crate::server::{FaultKind, RetryAfterHeader};
+use crate::client::{Backoff, Budget, Layer, ReplyAtTimeout, RetryAfter, Scope};
+use crate::model::{Arrivals, Plan};
+use crate::server::{Fault, RetryAfterHeader, Share};
+use crate::units::Span;
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
-pub fn assumptions(scenario: &Scenario) -> Vec<String> {
-    let mut lines = Vec::new();
+pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
+    let mut lines = vec![nesting(&scenario.client.layers)];
+    lines.extend(cut_by_horizon(scenario, plan));
     provider(scenario, &mut lines);
     for layer in &scenario.client.layers {
         client_layer(layer, scenario, &mut lines);
@@ -16,6 +18,59 @@ pub fn assumptions(scenario: &Scenario) -> Vec<String> {
         "peaks count arrivals at the provider, refused ones included, per {}; peak_bin and peak_sliding count retries only",
         scenario.measure.window
     ));
+    lines
+}
+
+/// "app (4 attempts) > sdk (3 attempts) > provider: up to 12 attempts per request"
+fn nesting(layers: &[Layer]) -> String {
+    if layers.is_empty() {
+        return "clients have no layer: one attempt per request".to_owned();
+    }
+    let names = layers.iter().rev().map(|layer| match layer.max_attempts {
+        1 => format!("{} (1 attempt)", layer.name),
+        n => format!("{} ({n} attempts)", layer.name),
+    });
+    let path: Vec<String> = names.chain(["provider".to_owned()]).collect();
+    let most = layers.iter().fold(1u64, |n, layer| n.saturating_mul(layer.max_attempts.into()));
+    format!("{}: up to {most} attempts per request", path.join(" > "))
+}
+
+/// What the horizon leaves out, so that nobody takes a part for the whole.
+fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
+    let horizon = scenario.measure.horizon;
+    let workload = &scenario.workload;
+    let mut lines = Vec::new();
+    let mut beyond = |what: &str, at: Span| {
+        if at >= horizon {
+            lines.push(format!(
+                "the horizon of {horizon} ends before {what} at {at}; write a longer measure.horizon"
+            ));
+        }
+    };
+    if let Some(burst) = workload.burst {
+        let end = Span::from_nanos(burst.at.nanos().saturating_add(burst.spread.nanos()));
+        beyond("the burst is over", end);
+    }
+    if let Some(duration) = workload.poisson.and_then(|stream| stream.duration)
+        && duration > horizon
+    {
+        beyond("the Poisson stream is over", duration);
+    }
+    for fault in &scenario.provider.faults {
+        if let Fault::Outage(outage) = fault {
+            beyond("an outage starts", outage.from);
+        }
+    }
+    if let Arrivals::Trace(trace) = &plan.arrivals {
+        let sent = trace.partition_point(|arrival| arrival.at < plan.horizon);
+        if sent < trace.len() {
+            lines.push(format!(
+                "the horizon of {horizon} leaves out {} of the trace's {} rows; write a longer measure.horizon",
+                trace.len() - sent,
+                trace.len()
+            ));
+        }
+    }
     lines
 }
 
@@ -32,20 +87,35 @@ fn provider(scenario: &Scenario, lines: &mut Vec<String>) {
             limit.burst, limit.rate
         ));
     }
-    if provider.queue.is_some() {
-        lines.push("the queue limit counts waiting places only; work whose client has gone stays in the queue and is done".to_owned());
-    }
-    if provider.concurrency.is_some() || !provider.faults.is_empty() {
-        lines.push(format!(
-            "a refusal takes no time; without a free place the answer is {}",
+    match provider.concurrency {
+        None => lines.push("the provider has unlimited places".to_owned()),
+        Some(_) => lines.push(format!(
+            "without a free place the answer is {} at once; the queue limit counts waiting places only; work whose client has gone stays in the queue and is done",
             provider.overload_status
-        ));
+        )),
+    }
+    if provider.faults.iter().any(|fault| matches!(fault, Fault::Outage(_))) {
+        lines.push("an outage covers [from, to) and answers at once, without Retry-After; admitted work, in service or in the queue, goes on and is billed".to_owned());
     }
     for fault in &provider.faults {
-        match fault {
-            FaultKind::Outage(_) => lines.push("work in service when an outage starts finishes and is billed; an outage covers [from, to)".to_owned()),
-            FaultKind::Slow(slow) => lines.push(format!("{} of {:?} take {}", slow.share, slow.of, slow.service).to_lowercase()),
+        if let Fault::Slow(slow) = fault {
+            let of = match slow.of {
+                Share::Requests => "requests, every n-th on its first attempt,",
+                Share::Attempts => "attempts, each independently,",
+            };
+            lines.push(format!("a share of {} of {of} takes {}", slow.share, slow.service));
         }
+    }
+    for fault in &provider.faults {
+        if let Fault::Error(error) = fault {
+            lines.push(format!(
+                "a share of {} of attempts ends with {} after its whole service, and is not billed",
+                error.share, error.status
+            ));
+        }
+    }
+    if scenario.workload.trace.is_some() {
+        lines.push("tokens are those of the trace; [request] is not used".to_owned());
     }
     if provider.billing.usd(Default::default()).is_some() {
         lines.push("billing: finished work in full, also when its client has gone; refusals and resets are free; no caching discount".to_owned());
@@ -54,11 +124,11 @@ fn provider(scenario: &Scenario, lines: &mut Vec<String>) {
 
 fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     let name = &layer.name;
-    let header_sent = scenario
-        .provider
-        .limits
-        .requests
-        .is_some_and(|l| l.retry_after != RetryAfterHeader::Absent);
+    let limit = scenario.provider.limits.requests;
+    let header_sent = limit.is_some_and(|l| l.retry_after != RetryAfterHeader::Absent);
+    if layer.max_attempts > 1 && layer.backoff == Backoff::NoBackoff {
+        lines.push(format!("layer {name} retries at once (no_backoff)"));
+    }
     if header_sent && layer.max_attempts > 1 {
         lines.push(match layer.retry_after {
             RetryAfter::Ignore => format!("layer {name} does not read Retry-After"),
@@ -74,20 +144,44 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     }
     if let Some(semaphore) = layer.semaphore {
         lines.push(format!(
-            "layer {name}: {} permits per {:?}, held during the call into the inner layer and given back during its own backoff",
-            semaphore.permits, semaphore.scope
-        ).replace("Client", "client").replace("Group", "group").replace("Fleet", "fleet"));
+            "layer {name}: {} permits per {}, first come first served, held during the call into the inner layer and given back during its own backoff; a call waits for one as long as deadlines and outer timeouts let it",
+            semaphore.permits,
+            shared_by(semaphore.scope)
+        ));
     }
     if layer.timeout.is_some() {
-        lines.push(format!("layer {name}: after a timeout the provider goes on and its answer is ignored; a reply at the very instant is {:?}", layer.reply_at_timeout).replace("InTime", "in time").replace("Late", "late"));
+        let at_limit = match layer.reply_at_timeout {
+            ReplyAtTimeout::InTime => "in time",
+            ReplyAtTimeout::Late => "late",
+        };
+        lines.push(format!(
+            "layer {name}: after a timeout the provider goes on and its answer is ignored; a reply at the very instant is {at_limit}"
+        ));
     }
-    if layer.budget.is_some() {
-        lines.push(
-            format!(
-                "layer {name}: the budget starts full; a refused retry gives the request up ({:?})",
-                Reason::Budget
-            )
-            .to_lowercase(),
-        );
+    if let Some(budget) = &layer.budget {
+        lines.push(budget_line(name, budget));
+    }
+}
+
+fn budget_line(name: &str, budget: &Budget) -> String {
+    let (earned, saved) = match budget {
+        Budget::Ratio(r) => (format!("{} retries earned per call", r.of_requests), r.burst),
+        Budget::TokenBucket(b) => {
+            let tokens =
+                format!("{} tokens earned per success, {} per retry", b.refill_per_success, b.cost);
+            (tokens, b.capacity)
+        }
+    };
+    format!(
+        "layer {name}: {earned}, at most {saved} saved up per {}, full at first; it counts this layer's retries only, and a refused retry gives the call up",
+        shared_by(budget.scope())
+    )
+}
+
+fn shared_by(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Client => "client",
+        Scope::Group => "group",
+        Scope::Fleet => "fleet",
     }
 }

@@ -223,10 +223,18 @@ impl Scenario {
 
     /// Attempts per window that the provider can serve: at full concurrency and mean service
     /// time, and at most the request limit. None when neither bounds it.
-    pub fn capacity_per_window(&self) -> Option<f64> {
+    pub fn capacity_per_window(&self, plan: &Plan) -> Option<f64> {
         let window = self.measure.window.seconds();
-        let mean = self.provider.service.mean_s(self.request.output_tokens.mean());
-        let service = self.provider.concurrency.filter(|_| mean > 0.0).map(|c| f64::from(c) / mean);
+        let output = match &plan.arrivals {
+            Arrivals::Trace(trace) => {
+                let sum: u64 = trace.iter().map(|arrival| u64::from(arrival.output_tokens)).sum();
+                sum as f64 / trace.len() as f64
+            }
+            _ => self.request.output_tokens.mean(),
+        };
+        let mean = self.provider.service.mean_s(output);
+        let places = self.provider.concurrency.filter(|_| mean > 0.0);
+        let service = places.map(|places| f64::from(places) / mean);
         let limit = self.provider.limits.requests.map(|l| l.rate.hertz());
         [service, limit].into_iter().flatten().reduce(f64::min).map(|rate| rate * window)
     }

@@ -372,6 +372,10 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
             format!("the status {} is not an error; write 400 to 599", provider.overload_status);
         return Some((steps(&["provider", "overload_status"]), text));
     }
+    if provider.limits.requests.is_some_and(|limit| limit.burst == 0) {
+        let text = "a burst of 0 lets nothing through, ever; write 1 or more".to_owned();
+        return Some((steps(&["provider", "limits", "requests", "burst"]), text));
+    }
     for (index, fault) in provider.faults.iter().enumerate() {
         if let Some((key, text)) = fault.problem() {
             let mut path = steps(&["provider", "faults"]);

@@ -14,6 +14,9 @@ const KINDS: [&str; 8] = [
     "faults",
 ];
 
+/// Kinds of workload: setting one takes the place of another.
+const WORKLOADS: [&str; 4] = ["burst", "poisson", "closed_loop", "trace"];
+
 /// Applies `path=value` to a table.
 pub fn apply(table: &mut Table, setting: &str) -> Result<(), String> {
     let Some((path, value)) = setting.split_once('=') else {
@@ -44,8 +47,14 @@ pub fn put(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
 fn put_in_table(table: &mut Table, keys: &[&str], value: Value) -> Result<(), String> {
     let Some((key, rest)) = keys.split_first() else { return Ok(()) };
     if rest.is_empty() {
+        if WORKLOADS.contains(key) {
+            table.retain(|other, _| !WORKLOADS.contains(&other));
+        }
         table.insert((*key).to_owned(), value);
         return Ok(());
+    }
+    if WORKLOADS.contains(key) {
+        table.retain(|other, _| other == *key || !WORKLOADS.contains(&other));
     }
     let inner = table.entry(*key).or_insert_with(|| Value::Table(Table::new()));
     if KINDS.contains(key) && !matches!(inner, Value::Array(_)) {
@@ -151,6 +160,15 @@ mod tests {
         let mut other = Value::Table(table("none = { base = \"1s\", cap = \"8s\" }"));
         merge("backoff", &mut other, written.clone());
         assert!(other.get("sdk_jitter").is_none());
+    }
+
+    #[test]
+    fn another_workload_takes_the_place_of_the_old_one() {
+        let mut document = table("workload = { clients = 5, burst = { at = \"0s\" } }");
+        apply(&mut document, "workload.poisson.rate=5/s").unwrap();
+        let workload = document["workload"].as_table().unwrap();
+        assert!(workload.contains_key("poisson") && !workload.contains_key("burst"));
+        assert_eq!(workload["clients"].as_integer(), Some(5));
     }
 
     #[test]

@@ -17,12 +17,16 @@ impl Default for MemoryLimit {
 /// Bytes per request: state, pending events, its outcome; more for each layer.
 const PER_REQUEST: f64 = 100.0;
 const PER_LAYER: f64 = 30.0;
+/// Bytes per window of a load curve; it is kept for every run until the end.
+const PER_WINDOW: f64 = 8.0;
+/// Windows per run from which load curves are taken for full.
+const FINE: f64 = 100_000.0;
 /// Bytes per client of a semaphore or a budget of its own.
 const PER_CLIENT_PART: f64 = 80.0;
 
 impl MemoryLimit {
     /// Refuses a plan that would need more, with the estimate and the way out.
-    pub fn check(self, scenario: &Scenario, plan: &Plan, threads: usize) -> Result<()> {
+    pub fn check(self, scenario: &Scenario, plan: &Plan, threads: usize, runs: f64) -> Result<()> {
         let requests = match &plan.arrivals {
             Arrivals::Burst(_) => f64::from(plan.clients),
             Arrivals::ClosedLoop { jobs } => f64::from(*jobs),
@@ -35,8 +39,15 @@ impl MemoryLimit {
             .map(|l| u8::from(l.semaphore.is_some()) + u8::from(l.budget.is_some()));
         let clients = f64::from(plan.clients) * f64::from(parts.sum::<u8>());
         let layers = plan.layers.len() as f64;
-        let bytes = threads as f64
-            * (requests * (PER_REQUEST + PER_LAYER * layers) + clients * PER_CLIENT_PART);
+        let windows = (plan.horizon / scenario.measure.window.nanos()) as f64;
+        // Ordinary curves are short; only windows that are absurdly fine are counted in full.
+        let kept = if windows > FINE { runs } else { 0.0 };
+        let curves = (kept + threads as f64 * f64::from(1 + scenario.measure.per_retry))
+            * windows
+            * PER_WINDOW;
+        let bytes = curves
+            + threads as f64
+                * (requests * (PER_REQUEST + PER_LAYER * layers) + clients * PER_CLIENT_PART);
         if requests > f64::from(u32::MAX) {
             return Err(Error::Input(format!(
                 "about {requests:.0} requests are more than a run can number (4294967295); shorten the workload"
@@ -46,8 +57,8 @@ impl MemoryLimit {
             return Ok(());
         }
         Err(Error::Input(format!(
-            "about {requests:.0} requests on {threads} threads would need about {} of memory, and the limit is {}; \
-             make the workload smaller, use fewer --threads, or raise the limit with --max-memory {}",
+            "about {requests:.0} requests on {threads} threads, and load curves of {runs:.0} runs, would need up to {} of memory, and the limit is {}; \
+             make the workload or the horizon smaller, use fewer --threads or --replications, or raise the limit with --max-memory {}",
             human(bytes),
             human(self.0 as f64),
             human(bytes * 1.1).replace(' ', ""),

@@ -41,7 +41,7 @@ impl AcceptQueue {
         if work_left > 0 && waiting >= self.limit {
             return None;
         }
-        self.free_at = now.max(self.free_at) + self.accept;
+        self.free_at = now.max(self.free_at).saturating_add(self.accept);
         Some(self.free_at)
     }
 }

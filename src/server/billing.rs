@@ -74,14 +74,14 @@ pub struct Tokens {
 impl Tokens {
     /// Input and output together.
     pub fn total(self) -> u64 {
-        self.input + self.output
+        self.input.saturating_add(self.output)
     }
 }
 
 impl std::ops::AddAssign for Tokens {
     fn add_assign(&mut self, other: Tokens) {
-        self.input += other.input;
-        self.output += other.output;
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
     }
 }
 

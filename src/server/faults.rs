@@ -2,20 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rng::{Purpose, Streams};
+use crate::rng::Streams;
 use crate::units::Span;
 
 /// One fault, written as a table with one key that names its kind.
-pub type Fault = FaultKind;
-
-/// The kinds of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FaultKind {
+pub enum Fault {
     /// Every attempt is refused with a status for a while.
     Outage(Outage),
     /// Some attempts take another service time.
     Slow(Slow),
+    /// Some attempts end in an error after their service.
+    Error(ErrorRate),
 }
 
 /// A total outage during [from, to). Work in service at its start finishes and is billed.
@@ -43,6 +42,17 @@ pub struct Slow {
     pub service: Span,
 }
 
+/// Each attempt ends with `status` instead of an answer, with probability `share`, after its whole
+/// service and without being billed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorRate {
+    /// How many, 0 to 1.
+    pub share: f64,
+    /// The status, 400 to 599.
+    pub status: u16,
+}
+
 /// What a share of slow attempts is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,44 +72,57 @@ impl Outage {
 }
 
 impl Slow {
-    /// True when this fault slows `attempt` (1 is the first) of `request`.
-    pub fn hits(&self, request: u32, attempt: u32, streams: &Streams) -> bool {
+    /// True when this fault, number `fault` of the provider, slows `attempt` (1 is the first) of
+    /// `request`.
+    pub fn hits(&self, fault: u32, request: u32, attempt: u32, streams: &Streams) -> bool {
         match self.of {
             Share::Requests => {
                 let marks = |n: f64| (n * self.share + 1e-9).floor();
-                attempt == 1 && marks(f64::from(request) + 1.0) > marks(f64::from(request))
+                let request = f64::from(request);
+                attempt == 1 && marks(request + 1.0) > marks(request)
             }
-            Share::Attempts => {
-                let mut stream = streams.stream(Purpose::Fault, request, attempt);
-                stream.unit() < self.share
-            }
+            Share::Attempts => streams.fault(fault, request, attempt).unit() < self.share,
         }
     }
 }
 
-impl FaultKind {
-    /// What is wrong with the parameters: kind, key and a sentence.
+impl ErrorRate {
+    /// True when this fault, number `fault` of the provider, strikes `attempt` of `request`.
+    pub fn hits(&self, fault: u32, request: u32, attempt: u32, streams: &Streams) -> bool {
+        streams.fault(fault, request, attempt).unit() < self.share
+    }
+}
+
+impl Fault {
+    /// What is wrong with the parameters: the key and a sentence.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         match self {
-            FaultKind::Outage(outage) => {
-                if !(400..=599).contains(&outage.status) {
-                    let text =
-                        format!("the status {} is not an error; write 400 to 599", outage.status);
-                    return Some(("status", text));
-                }
-                let to = outage.to.filter(|to| *to < outage.from)?;
-                let text = format!(
-                    "the outage ends at {to}, before it starts at {}; swap from and to",
-                    outage.from
-                );
-                Some(("to", text))
+            Fault::Outage(outage) => {
+                let backwards = outage.to.filter(|to| *to < outage.from).map(|to| {
+                    let from = outage.from;
+                    (
+                        "to",
+                        format!(
+                            "the outage ends at {to}, before it starts at {from}; swap from and to"
+                        ),
+                    )
+                });
+                no_error(outage.status).or(backwards)
             }
-            FaultKind::Slow(slow) if !(0.0..=1.0).contains(&slow.share) => {
-                Some(("share", format!("the share {} is out of range; write 0 to 1", slow.share)))
-            }
-            FaultKind::Slow(_) => None,
+            Fault::Slow(slow) => no_share(slow.share),
+            Fault::Error(error) => no_error(error.status).or_else(|| no_share(error.share)),
         }
     }
+}
+
+fn no_error(status: u16) -> Option<(&'static str, String)> {
+    let good = (400..=599).contains(&status);
+    (!good).then(|| ("status", format!("the status {status} is not an error; write 400 to 599")))
+}
+
+fn no_share(share: f64) -> Option<(&'static str, String)> {
+    let good = (0.0..=1.0).contains(&share);
+    (!good).then(|| ("share", format!("the share {share} is out of range; write 0 to 1")))
 }
 
 #[cfg(test)]
@@ -125,17 +148,27 @@ mod tests {
         for (share, of_thousand) in [(0.08, 80), (0.15, 150), (0.0, 0), (1.0, 1_000), (0.333, 333)]
         {
             let slow = Slow { share, of: Share::Requests, service: Span::ZERO };
-            let hit = (0..1_000).filter(|&r| slow.hits(r, 1, &streams)).count();
+            let hit = (0..1_000).filter(|&r| slow.hits(0, r, 1, &streams)).count();
             assert_eq!(hit, of_thousand, "{share}");
-            assert!(!(0..1_000).any(|r| slow.hits(r, 2, &streams)));
+            assert!(!(0..1_000).any(|r| slow.hits(0, r, 2, &streams)));
         }
+    }
+
+    #[test]
+    fn two_faults_strike_independently() {
+        let slow = Slow { share: 0.5, of: Share::Attempts, service: Span::ZERO };
+        let streams = Streams::new(1, 0);
+        let both = |r: &u32| slow.hits(0, *r, 1, &streams) && slow.hits(1, *r, 1, &streams);
+        let hit = (0..100_000).filter(both).count() as f64;
+        // 25,000 expected, standard deviation 137.
+        assert!((hit - 25_000.0).abs() < 4.0 * 137.0, "{hit}");
     }
 
     #[test]
     fn a_share_of_attempts_is_a_probability() {
         let slow = Slow { share: 0.08, of: Share::Attempts, service: Span::ZERO };
         let streams = Streams::new(1, 0);
-        let hit = (0..100_000).filter(|&r| slow.hits(r, 2, &streams)).count() as f64;
+        let hit = (0..100_000).filter(|&r| slow.hits(0, r, 2, &streams)).count() as f64;
         // 8,000 expected, standard deviation 85.8.
         assert!((hit - 8_000.0).abs() < 4.0 * 85.8, "{hit}");
     }

@@ -17,6 +17,6 @@ mod service;
 pub use admission::{Admission, Fifo, Job, Place, Queue};
 pub use backlog::{AcceptQueue, Backlog};
 pub use billing::{Billing, BillingRule, Tokens};
-pub use faults::{Fault, FaultKind, Outage, Share, Slow};
+pub use faults::{ErrorRate, Fault, Outage, Share, Slow};
 pub use limits::{Bucket, Limits, RequestLimit, RetryAfterHeader};
 pub use service::{Service, ServiceSampler, TokenService};

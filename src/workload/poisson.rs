@@ -21,7 +21,7 @@ impl Poisson {
     /// The instant of `request`, given that of the one before it.
     pub fn next(&self, previous: Time, request: u32, streams: &Streams) -> Time {
         let mean = self.rate.period() as f64 / self.rate.events() as f64;
-        let gap = Sampler::Exponential { mean };
+        let gap = Sampler::Exponential { mean, most: Span::LONGEST.nanos() };
         previous.saturating_add(gap.sample(streams.stream(Purpose::Arrival, request, 0)))
     }
 

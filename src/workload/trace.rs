@@ -46,7 +46,7 @@ pub type Trace = Vec<Arrival>;
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// The file cannot be read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source} (paths start at the scenario's folder)", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -70,13 +70,28 @@ const HEADER: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
 /// Reads a trace.
 pub fn read(file: &TraceFile, folder: &Path) -> Result<Trace, TraceError> {
     let path = folder.join(&file.file);
-    let bytes = std::fs::read(&path)
-        .map_err(|source| TraceError::Unreadable { path: path.clone(), source })?;
+    let bytes =
+        read_file(&path).map_err(|source| TraceError::Unreadable { path: path.clone(), source })?;
     parse(&bytes, file.rows).map_err(|(line, problem)| TraceError::Malformed {
         path,
         line,
         problem,
     })
+}
+
+/// Largest file that is read: 4 GiB.
+const MAX_BYTES: u64 = 4 << 30;
+
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let facts = std::fs::metadata(path)?;
+    let refuse = |text: &str| Err(std::io::Error::other(text));
+    if !facts.is_file() {
+        return refuse("this is not a plain file; name a trace");
+    }
+    if facts.len() > MAX_BYTES {
+        return refuse("the file is larger than 4 GiB; cut it into parts");
+    }
+    std::fs::read(path)
 }
 
 fn parse(bytes: &[u8], rows: Option<u32>) -> Result<Trace, (u64, String)> {
@@ -99,12 +114,20 @@ fn parse(bytes: &[u8], rows: Option<u32>) -> Result<Trace, (u64, String)> {
     let mut trace = Trace::new();
     let mut record = csv::StringRecord::new();
     let wanted = rows.map_or(usize::MAX, |n| n as usize);
+    // Counted here: the reader's own count lags behind in files with CR LF.
+    let line = |position: Option<&csv::Position>| {
+        let start = position.map_or(0, |p| p.byte() as usize).min(bytes.len());
+        let blank = bytes[start..].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+        1 + bytes[..start + blank].iter().filter(|b| **b == b'\n').count() as u64
+    };
     while trace.len() < wanted {
-        let line = reader.position().line();
         match reader.read_record(&mut record) {
             Ok(false) => break,
-            Ok(true) => trace.push(row(&record).map_err(|problem| (line, problem))?),
-            Err(error) => return Err((line, error.to_string())),
+            Ok(true) => {
+                let arrival = row(&record).map_err(|text| (line(record.position()), text))?;
+                trace.push(arrival);
+            }
+            Err(error) => return Err((line(error.position()), error.to_string())),
         }
     }
     if trace.is_empty() {
@@ -137,7 +160,9 @@ fn row(record: &csv::StringRecord) -> Result<Arrival, String> {
 /// Nanoseconds since 1970 of `YYYY-MM-DD hh:mm:ss[.fraction][+hh:mm]`.
 fn timestamp(text: &str) -> Option<u64> {
     let (date, clock) = text.split_once([' ', 'T'])?;
-    let mut date = date.splitn(3, '-').map(|part| part.parse::<u64>().ok());
+    let digits = |part: &&str| part.bytes().all(|b| b.is_ascii_digit());
+    let mut date =
+        date.splitn(3, '-').map(|part| part.parse::<u64>().ok().filter(|_| digits(&part)));
     let (year, month, day) = (date.next()??, date.next()??, date.next()??);
     let (clock, offset) = match clock.rfind(['+', '-']) {
         Some(sign) => (&clock[..sign], Some(&clock[sign..])),
@@ -160,7 +185,11 @@ fn timestamp(text: &str) -> Option<u64> {
 fn apply_offset(local: u64, offset: Option<&str>) -> Option<u64> {
     let Some(offset) = offset else { return Some(local) };
     let (hours, minutes) = offset[1..].split_once(':')?;
-    let seconds = hours.parse::<u64>().ok()? * 3_600 + minutes.parse::<u64>().ok()? * 60;
+    let two = |text: &str, below: u64| {
+        let digits = text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
+        text.parse::<u64>().ok().filter(|n| digits && *n < below)
+    };
+    let seconds = two(hours, 24)? * 3_600 + two(minutes, 60)? * 60;
     if offset.starts_with('+') { local.checked_sub(seconds) } else { local.checked_add(seconds) }
 }
 
@@ -218,6 +247,7 @@ mod tests {
             (format!("{header}\n"), 2, "no rows"),
             (format!("{header}\n{ROW_2023}\n2023-11-16 18:17:04.03"), 3, "cut off"),
             (format!("{header}\n{ROW_2023}\nsoon,1,2\n"), 3, "not a time stamp"),
+            (format!("{header}\r\n{ROW_2023}\r\n\r\nsoon,1,2\r\n"), 4, "not a time stamp"),
             (format!("{header}\n2023-11-16 18:17:03,-1,2\n"), 2, "ContextTokens"),
             ("a,b,c\n1,2,3\n".to_owned(), 1, "starts with"),
         ] {
