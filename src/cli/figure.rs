@@ -56,7 +56,7 @@ pub fn on_axis(
     );
     let (curves, cut) = without_tail(curves, until(scenario));
     if cut {
-        note.push_str(" · last 2 % of attempts not shown");
+        note.push_str(" · last 1 % of attempts not shown");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
     let capacity = cells[0].cell.capacity_per_window();
@@ -92,6 +92,7 @@ fn draw(
         note: note.to_owned(),
         window_s: window.seconds(),
         capacity_per_window: capacity,
+        outages: outages(scenario),
         axis: axis.unwrap_or_else(|| suitable(capacity, curves)),
         panels: curves.iter().zip(peaks).map(panel).collect(),
     };
@@ -137,7 +138,7 @@ fn spaced(span: Span) -> String {
 }
 
 /// Share of a policy's attempts that is drawn at least.
-const DRAWN: f64 = 0.98;
+const DRAWN: f64 = 0.99;
 
 /// The curves up to the window by which every policy has sent nearly all of its attempts: a few
 /// stragglers would otherwise press the storm into a corner of the picture. True when windows
@@ -150,6 +151,15 @@ fn without_tail(curves: Vec<Curve>, least: usize) -> (Vec<Curve>, bool) {
         (label, rows)
     };
     (curves.into_iter().map(short).collect(), cut)
+}
+
+/// Outages that end, in seconds; one that never ends would shade the whole picture.
+fn outages(scenario: &Scenario) -> Vec<(f64, f64)> {
+    let ended = |fault: &Fault| match fault {
+        Fault::Outage(outage) => outage.to.map(|to| (outage.from.seconds(), to.seconds())),
+        _ => None,
+    };
+    scenario.provider.faults.iter().filter_map(ended).collect()
 }
 
 /// Windows until the last outage is over and a little longer, so that a picture never ends before

@@ -72,6 +72,8 @@ pub struct LoadFigure {
     pub window_s: f64,
     /// How many attempts the server can take in one window, if it is limited.
     pub capacity_per_window: Option<f64>,
+    /// When the server was down, in seconds; shaded.
+    pub outages: Vec<(f64, f64)>,
     /// How the counts are spaced.
     pub axis: CountAxis,
     /// One panel for each policy, 1 to [`MAX_PANELS`], from top to bottom.
@@ -99,7 +101,7 @@ fn compose(figure: &LoadFigure) -> Result<Canvas, PlotError> {
     {
         let area = canvas.area(&fonts);
         header::draw(&area, &layout)?;
-        layout.legend.draw(&area, figure.panels.len())?;
+        layout.legend.draw(&area, &layout.hues)?;
         for (index, columns) in curves.iter().enumerate() {
             panel::draw(&area, index, columns, &layout)?;
         }

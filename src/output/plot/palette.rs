@@ -47,6 +47,21 @@ pub const BACKDROP_EDGE: RGBColor = RGBColor(140, 140, 140);
 /// Limits that the data are judged against.
 pub const LIMIT: RGBColor = RGBColor(40, 40, 40);
 
+/// The shade of an outage, light enough for everything that is drawn over it.
+pub const OUTAGE: RGBColor = RGBColor(247, 240, 226);
+
+/// Policies with a colour of their own, so that two pictures can be laid side by side.
+const KNOWN: [&str; 8] =
+    ["none", "sdk", "equal", "full", "decorrelated", "additive", "no-backoff", "no-retry"];
+
+/// Indices of the series of these panels: known policies have theirs, others what is left.
+pub fn assigned(labels: &[&str]) -> Vec<usize> {
+    let known = |label: &str| KNOWN.iter().position(|name| *name == label);
+    let taken: Vec<usize> = labels.iter().filter_map(|label| known(label)).collect();
+    let mut left = (0..).filter(|index| !taken.contains(index));
+    labels.iter().map(|label| known(label).or_else(|| left.next()).unwrap_or(0)).collect()
+}
+
 /// The colour of the series with this index; colours repeat after [`SERIES`] is used up.
 pub fn series(index: usize) -> Hue {
     SERIES[index % SERIES.len()]
@@ -55,6 +70,12 @@ pub fn series(index: usize) -> Hue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_policy_has_its_colour_in_every_picture() {
+        assert_eq!(assigned(&["none", "sdk", "equal"]), [0, 1, 2]);
+        assert_eq!(assigned(&["full", "mine", "none", "yours"]), [3, 1, 0, 2]);
+    }
 
     /// The relative luminance of a colour, as the web's accessibility rules define it.
     fn luminance(colour: RGBColor) -> f64 {

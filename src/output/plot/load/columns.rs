@@ -117,6 +117,7 @@ mod tests {
             note: String::new(),
             window_s: 0.1,
             capacity_per_window: None,
+            outages: Vec::new(),
             axis: CountAxis::Linear,
             panels: vec![LoadPanel {
                 label: String::new(),

@@ -4,6 +4,7 @@
 //! files of the figure only look positions up here.
 
 use super::super::canvas::{Fonts, Weight};
+use super::super::palette;
 use super::super::ticks::{Step, Tick, duration, number};
 use super::columns::{Column, TimeAxis, largest};
 use super::count_axis;
@@ -83,6 +84,10 @@ pub struct Layout {
     pub counts: count_axis::Axis,
     pub value_label: String,
     pub capacity: Option<Capacity>,
+    /// The index of every panel's colour.
+    pub hues: Vec<usize>,
+    /// When the server was down, within the time axis.
+    pub outages: Vec<(f64, f64)>,
     /// The width of the curves' lines in pixels.
     pub line_px: f64,
 }
@@ -108,8 +113,10 @@ impl Layout {
         let (title, below_title) = stacked(title, BORDER, TITLE_LINE);
         let (note, below_note) = stacked(note, below_title + 2, NOTE_LINE);
         let per_window = format!("attempts per {}", duration(figure.window_s));
+        let outages = outages(figure, axis);
+        let labels: Vec<&str> = figure.panels.iter().map(|panel| panel.label.as_str()).collect();
         let legend = Legend::of(
-            capacity.as_ref(),
+            (capacity.as_ref(), !outages.is_empty()),
             &per_window,
             fonts,
             (left, WIDTH - BORDER),
@@ -130,6 +137,8 @@ impl Layout {
             panels,
             time: (axis.start_s, axis.end_s),
             time_ticks: time_ticks(axis, data, fonts),
+            hues: palette::assigned(&labels),
+            outages,
             counts,
             value_label: match figure.axis {
                 CountAxis::Linear => per_window,
@@ -150,6 +159,12 @@ fn stacked(lines: Vec<String>, top: i32, line: i32) -> (Vec<(String, i32)>, i32)
 }
 
 /// The note of the figure, and what the drawing adds to it.
+/// The outages as far as the time axis shows them.
+fn outages(figure: &LoadFigure, axis: &TimeAxis) -> Vec<(f64, f64)> {
+    let clip = |&(from, to): &(f64, f64)| (from.max(axis.start_s), to.min(axis.end_s));
+    figure.outages.iter().map(clip).filter(|(from, to)| from < to).collect()
+}
+
 fn full_note(figure: &LoadFigure, axis: &TimeAxis) -> String {
     let note = figure.note.trim_end().trim_end_matches('.');
     if axis.windows_per_column <= 1.0 {

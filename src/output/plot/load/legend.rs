@@ -30,6 +30,7 @@ enum Key {
     Mean,
     Band,
     Capacity,
+    Outage,
 }
 
 /// A key and its explanation.
@@ -54,7 +55,7 @@ pub struct Legend {
 impl Legend {
     /// The legend between `left` and `right`, from `top` downwards, in as many rows as it needs.
     pub fn of(
-        capacity: Option<&Capacity>,
+        (capacity, outage): (Option<&Capacity>, bool),
         per_window: &str,
         fonts: &Fonts,
         (left, right): (i32, i32),
@@ -62,7 +63,7 @@ impl Legend {
     ) -> Legend {
         let (mut x, mut y) = (f64::from(left), top + ROW_PX / 2);
         let mut items: Vec<Item> = Vec::new();
-        for (key, text) in explanations(capacity, per_window) {
+        for (key, text) in explanations(capacity, outage, per_window) {
             let width = KEY_PX.0 + KEY_GAP_PX + fonts.width(&text, Weight::Regular, SMALL_PX);
             if !items.is_empty() && x + width > f64::from(right) {
                 (x, y) = (f64::from(left), y + ROW_PX);
@@ -73,12 +74,12 @@ impl Legend {
         Legend { items, bottom: y + ROW_PX / 2 }
     }
 
-    /// Draws the legend of a figure with this number of panels.
-    pub fn draw(&self, area: &Area, panels: usize) -> Result<(), PlotError> {
+    /// Draws the legend of a figure whose panels have these colours.
+    pub fn draw(&self, area: &Area, hues: &[usize]) -> Result<(), PlotError> {
         let style = text_style(SMALL_PX, Weight::Regular, palette::TEXT)
             .pos(Pos::new(HPos::Left, VPos::Center));
         let colours: Vec<RGBColor> =
-            (0..panels.min(KEY_COLOURS)).map(|index| palette::series(index).mark).collect();
+            hues.iter().take(KEY_COLOURS).map(|index| palette::series(*index).mark).collect();
         for item in &self.items {
             let y = f64::from(item.y);
             draw_key(area, item.key, (item.x, y), &colours)?;
@@ -89,7 +90,7 @@ impl Legend {
     }
 }
 
-fn explanations(capacity: Option<&Capacity>, per_window: &str) -> Vec<(Key, String)> {
+fn explanations(capacity: Option<&Capacity>, outage: bool, per_window: &str) -> Vec<(Key, String)> {
     let mut items = vec![
         (Key::FirstAttempts, "first attempts, mean".to_owned()),
         (Key::Mean, "retries, mean".to_owned()),
@@ -99,6 +100,9 @@ fn explanations(capacity: Option<&Capacity>, per_window: &str) -> Vec<(Key, Stri
         let beyond = if capacity.on_axis { "" } else { " (above the axis)" };
         let text = format!("capacity, {} {per_window}{beyond}", number(capacity.value));
         items.push((Key::Capacity, text));
+    }
+    if outage {
+        items.push((Key::Outage, "outage".to_owned()));
     }
     items
 }
@@ -118,6 +122,10 @@ fn draw_key(
             area.draw(&Rectangle::new(corners, palette::BACKDROP.filled()))?;
             let edge = palette::BACKDROP_EDGE.stroke_width(line_width(1.0));
             area.draw(&PathElement::new(level(y - height / 2.0), edge))?;
+        }
+        Key::Outage => {
+            let corners = [level(y - height / 2.0)[0], level(y + height / 2.0)[1]];
+            area.draw(&Rectangle::new(corners, palette::OUTAGE.filled()))?;
         }
         Key::Capacity => {
             let line = palette::LIMIT.stroke_width(line_width(1.2));

@@ -3,7 +3,7 @@
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::coord::types::RangedCoordf64;
 use plotters::drawing::DrawingArea;
-use plotters::element::{PathElement, Polygon};
+use plotters::element::{PathElement, Polygon, Rectangle};
 use plotters::style::{Color, RGBColor, TextStyle};
 use plotters_backend::FontTransform;
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
@@ -40,8 +40,9 @@ pub fn draw(
     layout: &Layout,
 ) -> Result<(), PlotError> {
     let place = &layout.panels[index];
-    let hue = palette::series(index);
+    let hue = palette::series(layout.hues[index]);
     let chart = chart(area, place, layout);
+    shade(area, &chart, place, layout)?;
     grid(area, &chart, place, layout)?;
     first_attempts(&chart, columns, layout)?;
     retries(&chart, columns, hue.mark, layout)?;
@@ -102,6 +103,18 @@ fn rule(area: &Area, from: (i32, i32), to: (i32, i32), colour: RGBColor) -> Resu
     };
     let line = PathElement::new([centred(from), centred(to)], colour.stroke_width(line_width(1.0)));
     Ok(area.draw(&line)?)
+}
+
+/// The outages, behind everything else.
+fn shade(area: &Area, chart: &Chart, place: &PanelBox, layout: &Layout) -> Result<(), PlotError> {
+    let (top, bottom) = (units(f64::from(place.top)), units(f64::from(place.bottom)));
+    for (from, to) in &layout.outages {
+        let (left, _) = chart.map_coordinate(&(*from, 0.0));
+        let (right, _) = chart.map_coordinate(&(*to, 0.0));
+        let style = palette::OUTAGE.filled();
+        area.draw(&Rectangle::new([(left, top), (right, bottom)], style))?;
+    }
+    Ok(())
 }
 
 /// Level grid lines with their numbers, and marks between them and where the time ticks are.

@@ -23,6 +23,7 @@ fn figure(panels: Vec<Vec<LoadWindow>>) -> LoadFigure {
         note: "1,000 clients, 100 ms windows, 200 seeds.".to_owned(),
         window_s: 0.1,
         capacity_per_window: None,
+        outages: Vec::new(),
         axis: CountAxis::Linear,
         panels: panels.into_iter().map(panel).collect(),
     }
