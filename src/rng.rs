@@ -1,6 +1,6 @@
 //! Random numbers as a function of what they are for.
 //!
-//! Every draw is `philox(key(master seed, replication), (draw, purpose, entity, attempt))`:
+//! Every draw is `philox(key(master seed, replication), (draw, purpose, entity, attempt or step))`:
 //! nothing is stored and nothing depends on the order of events. Adding a client, a policy or a
 //! metric moves nobody else's numbers, and policies compared under one seed share them (common
 //! random numbers).

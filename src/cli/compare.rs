@@ -19,7 +19,7 @@ use crate::stats::paired::{Paired, compare};
   retrylab compare storm.toml --policies none,full -o results/storm
 
 Policies: none (exponential without jitter), sdk, equal, full, decorrelated, additive,
-no-backoff, no-retry, as-written, preset:NAME. A jitter keeps the base and cap of the layer it is put in;
+no-backoff, no-retry, as-written, preset:NAME. A jitter keeps the base and cap of its layer;
 sdk is always the SDKs' own 0.5 s doubling to 8 s; preset:NAME replaces the whole layer.
 Differences are paired by seed against the first policy.")]
 pub struct Args {

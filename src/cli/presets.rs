@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::output::{Style, Table, print};
 use crate::presets::{Kind, Preset, find};
 
-/// List the presets with their source and date.
+/// List the presets; --json has their sources and keys as well.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   retrylab presets

@@ -50,7 +50,7 @@ pub fn write_folder(
         ("load.svg", picture.svg.as_bytes()),
         ("load.png", &picture.png),
     ];
-    // One cell is one scenario, and can be run again from the folder.
+    // One cell is one scenario and can be run again; the path of a trace stays as written.
     let scenario = canonical(&cells[0].cell.scenario)?;
     if cells.len() == 1 {
         files.push(("scenario.toml", scenario.as_bytes()));

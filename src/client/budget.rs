@@ -2,8 +2,8 @@
 //!
 //! Backoff changes when retries are sent, not how many (Brooker 2022, "What is backoff for?",
 //! <https://brooker.co.za/blog/2022/08/11/backoff.html>); a budget bounds their number. Both
-//! kinds are a bucket of tokens: a retry withdraws, and either every new request or every
-//! success deposits. Tokens are counted in millionths, as integers.
+//! kinds are a bucket of tokens: a retry withdraws, and either every call into the layer or
+//! every success deposits. Tokens are counted in millionths, as integers.
 
 use serde::{Deserialize, Serialize};
 
@@ -117,7 +117,7 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// A new request came.
+    /// A call enters the layer.
     #[inline]
     pub fn on_request(&mut self) {
         self.deposit(self.per_request);

@@ -65,7 +65,9 @@ impl<O: Observer> Simulation<'_, O> {
         let job = Job { request, step, admitted: now, service };
         self.ledger.on_admitted(now);
         self.schedule(limit, Class::Timeout, request, step);
-        if self.provider.admission.admit(job) == Place::Served {
+        let place = self.provider.admission.admit(job);
+        debug_assert_ne!(place, Place::Refused, "a place was promised");
+        if place == Place::Served {
             self.serve(job);
         }
     }

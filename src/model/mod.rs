@@ -21,7 +21,7 @@ mod simulation;
 
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};
-pub use observer::{Observer, Silent};
+pub use observer::Observer;
 pub use provider::ProviderPlan;
 
 use crate::client::Layer;

@@ -21,9 +21,3 @@ pub trait Observer {
     /// A layer wants to retry and its budget refuses.
     fn budget_refused(&mut self, _now: Time) {}
 }
-
-/// An observer that looks away.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
-
-impl Observer for Silent {}

@@ -22,19 +22,6 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], q: f64) -> Option<T> {
     sorted.get(index).copied()
 }
 
-/// [`nearest_rank`] of an ascending slice of floats.
-///
-/// # Panics
-///
-/// With debug assertions, when the slice is not ascending or contains `NaN`.
-pub fn quantile_sorted(sorted: &[f64], q: f64) -> Option<f64> {
-    debug_assert!(
-        sorted.is_sorted() && sorted.iter().all(|v| !v.is_nan()),
-        "quantile of a slice that is not in ascending order"
-    );
-    nearest_rank(sorted, q)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -62,7 +49,7 @@ mod tests {
     fn a_single_value_is_every_quantile() {
         for q in [0.0, 0.5, 1.0] {
             assert_eq!(nearest_rank(&[7_u64], q), Some(7));
-            assert_eq!(quantile_sorted(&[7.5], q), Some(7.5));
+            assert_eq!(nearest_rank(&[7.5], q), Some(7.5));
         }
     }
 
@@ -77,8 +64,8 @@ mod tests {
     #[test]
     fn what_has_no_quantile_gives_none() {
         assert_eq!(nearest_rank::<u64>(&[], 0.5), None);
-        assert_eq!(quantile_sorted(&[1.0], f64::NAN), None);
-        assert_eq!(quantile_sorted(&[1.0], 1.1), None);
-        assert_eq!(quantile_sorted(&[1.0], -0.1), None);
+        assert_eq!(nearest_rank(&[1.0], f64::NAN), None);
+        assert_eq!(nearest_rank(&[1.0], 1.1), None);
+        assert_eq!(nearest_rank(&[1.0], -0.1), None);
     }
 }
