@@ -1,21 +1,74 @@
 //! What comes back from an attempt.
 
+use serde::{Deserialize, Serialize};
+
+use crate::header::HeaderValue;
 use crate::units::Span;
 
 /// Why an attempt failed, as its client sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Failure<'a> {
     /// The provider answered with an HTTP status that is an error.
-    Status {
-        /// The status, 400 to 599.
-        code: u16,
-        /// The Retry-After header, if the answer had one.
-        retry_after: Option<Span>,
-    },
-    /// The connection was reset before any answer.
+    Status(Rejection<'a>),
+    /// The connection was refused or reset before any answer.
     Reset,
     /// The client stopped waiting.
     Timeout,
+}
+
+/// An answer that is an error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rejection<'a> {
+    /// The status, 400 to 599.
+    pub status: u16,
+    /// What else it says.
+    pub hint: Hint<'a>,
+}
+
+/// What an error says beside its status.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Hint<'a> {
+    /// Nothing.
+    None,
+    /// A Retry-After that the provider has worked out.
+    RetryAfter(Span),
+    /// What a scenario makes it say.
+    Stated(&'a Statement),
+}
+
+/// Headers and error code of an answer, as a scenario states them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statement {
+    /// The header `retry-after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<HeaderValue>,
+    /// The header `retry-after-ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_ms: Option<HeaderValue>,
+    /// The header `x-should-retry`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub should_retry: Option<bool>,
+    /// The error's code or type in the body, such as `insufficient_quota`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<String>,
+}
+
+impl Failure<'_> {
+    /// An answer with `status` that says nothing else.
+    pub fn status(status: u16) -> Failure<'static> {
+        Failure::Status(Rejection { status, hint: Hint::None })
+    }
+}
+
+impl<'a> Rejection<'a> {
+    /// What a scenario makes it say.
+    pub fn statement(&self) -> Option<&'a Statement> {
+        match self.hint {
+            Hint::Stated(statement) => Some(statement),
+            Hint::None | Hint::RetryAfter(_) => None,
+        }
+    }
 }
 
 /// How a request ended.

@@ -74,6 +74,7 @@ pub mod dist;
 pub mod engine;
 pub mod error;
 pub mod experiment;
+pub mod header;
 pub mod math;
 pub mod metrics;
 pub mod model;

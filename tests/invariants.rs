@@ -141,7 +141,15 @@ fn fault(dice: &mut Dice, text: &mut String) {
         dice.one_of(&[("0s", "1ns"), ("0s", "1s"), ("50ms", "150ms"), ("1s", "1s"), ("1s", "3s")]);
     let to = if dice.chance(15) { String::new() } else { format!(", to = \"{to}\"") };
     let status = dice.one_of(&[400, 408, 429, 503]);
-    writeln!(text, "outage = {{ from = \"{from}\"{to}, status = {status} }}\n").unwrap();
+    let answer = dice.one_of(&[
+        "",
+        ", attempts = 2",
+        ", answer = { retry_after = \"1\" }",
+        ", answer = { retry_after = \"0.2\", retry_after_ms = \"0\", should_retry = true }",
+        ", answer = { retry_after = \"now+3s\", error_code = \"insufficient_quota\" }",
+        ", answer = { retry_after = \"inf\" }",
+    ]);
+    writeln!(text, "outage = {{ from = \"{from}\"{to}, status = {status}{answer} }}\n").unwrap();
 }
 
 fn layer(dice: &mut Dice, number: usize, text: &mut String) {
@@ -189,9 +197,17 @@ fn layer(dice: &mut Dice, number: usize, text: &mut String) {
         writeln!(text, "semaphore = {{ permits = {permits}, scope = \"{scope}\" }}").unwrap();
     }
     if dice.chance(40) {
-        let max = dice.one_of(&["", "max = \"50ms\", ", "max = \"2s\", "]);
-        let beyond = dice.one_of(&["own_schedule", "stop"]);
-        writeln!(text, "retry_after = {{ exact = {{ {max}beyond = \"{beyond}\" }} }}").unwrap();
+        let beyond = dice.one_of(&["own_schedule", "stop", "max", "at_once"]);
+        let max = match dice.one_of(&["", "50ms", "2s"]) {
+            "" => String::new(),
+            max => format!("max = \"{max}\", beyond = \"{beyond}\", "),
+        };
+        let extra = dice.one_of(&[
+            "reading = { zero = \"at_once\", dates = \"whole\" }",
+            "jitter = { fraction = 0.2, max = \"1s\" }",
+            "window = \"5s\"",
+        ]);
+        writeln!(text, "retry_after = {{ obey = {{ {max}{extra} }} }}").unwrap();
     }
     if dice.chance(20) {
         writeln!(text, "retry_on = {{ statuses = [429], server_errors = false, timeouts = true }}")

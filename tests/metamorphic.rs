@@ -113,7 +113,7 @@ fn a_single_attempt_has_no_backoff() {
         "backoff = { sdk_jitter = { base = \"1s\", cap = \"30s\" } }",
         "backoff = { additive_jitter = { base = \"1s\", cap = \"30s\" } }",
         "backoff = { decorrelated_jitter = { base = \"1s\", cap = \"30s\" } }",
-        "retry_after = { exact = {} }",
+        "retry_after = { obey = {} }",
         "budget = { ratio = { of_requests = 0.0, burst = 0.0, scope = \"fleet\" } }",
     ] {
         assert_same(&plain, &single(backoff));

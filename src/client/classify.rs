@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Failure;
+use crate::answer::{Failure, Rejection};
 
 /// The kinds of failure that a layer retries.
 ///
-/// The default is the rule of the official SDKs: 408, 409, 429, every status of 500 and above,
-/// resets and timeouts. Source: openai-python 3.57.0, `_base_client.py`, `_should_retry`.
+/// The default is the rule of the official SDKs: what the header `x-should-retry` says, else 408,
+/// 409, 429, every status of 500 and above, resets and timeouts. Source: openai-python 3.57.0,
+/// `_base_client.py`, `_should_retry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RetryOn {
@@ -15,28 +16,91 @@ pub struct RetryOn {
     pub statuses: Vec<u16>,
     /// Every status of 500 and above.
     pub server_errors: bool,
-    /// Connections reset before an answer.
+    /// Connections refused or reset before an answer.
     pub resets: bool,
     /// Attempts that reached a limit of time.
     pub timeouts: bool,
+    /// Whether `x-should-retry` decides before everything else.
+    pub should_retry_header: bool,
+    /// Error codes that are never retried, whatever the status: a spend cap is not lifted by
+    /// asking again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub never_codes: Vec<String>,
+    /// Error codes that are retried, whatever the status.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<String>,
+    /// Whether an answer with an error code that is in neither list goes by its status.
+    #[serde(skip_serializing_if = "UnknownCodes::is_default")]
+    pub unknown_codes: UnknownCodes,
+}
+
+/// What an error code that is in no list means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownCodes {
+    /// The status decides.
+    #[default]
+    ByStatus,
+    /// No retry.
+    NotRetried,
+}
+
+impl UnknownCodes {
+    fn is_default(&self) -> bool {
+        *self == UnknownCodes::default()
+    }
 }
 
 impl Default for RetryOn {
     fn default() -> RetryOn {
-        RetryOn { statuses: vec![408, 409, 429], server_errors: true, resets: true, timeouts: true }
+        RetryOn {
+            statuses: vec![408, 409, 429],
+            server_errors: true,
+            resets: true,
+            timeouts: true,
+            should_retry_header: true,
+            never_codes: Vec::new(),
+            codes: Vec::new(),
+            unknown_codes: UnknownCodes::default(),
+        }
     }
 }
 
 impl RetryOn {
     /// True when `failure` is worth another attempt.
     #[inline]
-    pub fn retries(&self, failure: &Failure) -> bool {
+    pub fn retries(&self, failure: &Failure<'_>) -> bool {
         match failure {
-            Failure::Status { code, .. } => {
-                (self.server_errors && *code >= 500) || self.statuses.contains(code)
-            }
+            Failure::Status(answer) => match answer.statement() {
+                None => self.retries_status(answer.status),
+                Some(_) => self.retries_statement(answer),
+            },
             Failure::Reset => self.resets,
             Failure::Timeout => self.timeouts,
+        }
+    }
+
+    #[inline]
+    fn retries_status(&self, status: u16) -> bool {
+        (self.server_errors && status >= 500) || self.statuses.contains(&status)
+    }
+
+    /// The header first, then the error code, then the status.
+    fn retries_statement(&self, answer: &Rejection<'_>) -> bool {
+        let statement = answer.statement();
+        let header = statement.and_then(|s| s.should_retry).filter(|_| self.should_retry_header);
+        if let Some(decided) = header {
+            return decided;
+        }
+        let by_status = self.retries_status(answer.status);
+        let Some(code) = statement.and_then(|s| s.error_code.as_ref()) else { return by_status };
+        if self.never_codes.contains(code) {
+            return false;
+        }
+        match self.unknown_codes {
+            _ if self.codes.contains(code) => true,
+            UnknownCodes::ByStatus => by_status,
+            UnknownCodes::NotRetried => false,
         }
     }
 }
@@ -44,13 +108,38 @@ impl RetryOn {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::{Hint, Statement};
 
     #[test]
     fn the_default_is_the_sdk_rule() {
         let rule = RetryOn::default();
-        let retried = |code| rule.retries(&Failure::Status { code, retry_after: None });
+        let retried = |status| rule.retries(&Failure::status(status));
         assert!([408, 409, 429, 500, 501, 503, 529, 599].into_iter().all(retried));
         assert!(![400, 401, 402, 403, 404, 413, 422, 425].into_iter().any(retried));
         assert!(rule.retries(&Failure::Reset) && rule.retries(&Failure::Timeout));
+    }
+
+    #[test]
+    fn the_header_decides_first_then_the_code_then_the_status() {
+        let list = |code: &str| vec![code.to_owned()];
+        let rule = RetryOn {
+            never_codes: list("insufficient_quota"),
+            codes: list("overloaded_error"),
+            ..RetryOn::default()
+        };
+        let retried = |rule: &RetryOn, status, should_retry, code: &str| {
+            let error_code = (!code.is_empty()).then(|| code.to_owned());
+            let statement = Statement { should_retry, error_code, ..Statement::default() };
+            rule.retries(&Failure::Status(Rejection { status, hint: Hint::Stated(&statement) }))
+        };
+        assert!(retried(&rule, 400, Some(true), "insufficient_quota"));
+        assert!(!retried(&rule, 500, Some(false), ""));
+        assert!(!retried(&rule, 429, None, "insufficient_quota"));
+        assert!(retried(&rule, 400, None, "overloaded_error"));
+        assert!(retried(&rule, 429, None, "slow_down"));
+        let strict = RetryOn { unknown_codes: UnknownCodes::NotRetried, ..rule.clone() };
+        assert!(!retried(&strict, 429, None, "slow_down"));
+        let deaf = RetryOn { should_retry_header: false, ..rule };
+        assert!(!retried(&deaf, 400, Some(true), ""));
     }
 }

@@ -112,6 +112,9 @@ impl Layer {
         if let Some((key, text)) = self.backoff.problem() {
             return Some((vec!["backoff", "", key], text));
         }
+        if let Some((key, text)) = self.retry_after.problem() {
+            return Some((vec!["retry_after", "", key], text));
+        }
         let (key, text) = self.budget.as_ref()?.problem()?;
         Some((vec!["budget", "", key], text))
     }

@@ -12,9 +12,12 @@ mod semaphore;
 
 pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
 pub use budget::{Budget, Ratio, TokenBucket, Vault};
-pub use classify::RetryOn;
+pub use classify::{RetryOn, UnknownCodes};
 pub use layer::{Layer, ReplyAtTimeout};
-pub use retry_after::{Beyond, Exact, RetryAfter, Told};
+pub use retry_after::{
+    Added, AtMax, Beyond, Dates, Infinite, Obey, Otherwise, Reading, RetryAfter, Seconds, Told,
+    ZeroMillis,
+};
 pub use semaphore::{Semaphore, SemaphoreSpec};
 
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use crate::engine::Class;
 use crate::server::{Job, Place, Tokens};
 use crate::units::Time;
 
-impl<O: Observer> Simulation<'_, O> {
+impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn send(&mut self, request: u32) {
         let now = self.events.now();
         let state = &mut self.requests.states[request as usize];
@@ -49,7 +49,8 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn accept(&mut self, request: u32, step: u32, limit: Time) {
         let now = self.events.now();
         self.observer.present(now, self.present() + 1);
-        if let Some(refusal) = self.provider.refusal(now) {
+        let attempt = self.state(request).attempts;
+        if let Some(refusal) = self.provider.refusal(now, attempt) {
             let (count, failure) = match refusal {
                 Refusal::Fault(failure) => (&mut self.ledger.refused_by_fault, failure),
                 Refusal::Limit(failure) => (&mut self.ledger.refused_by_limit, failure),
@@ -58,7 +59,6 @@ impl<O: Observer> Simulation<'_, O> {
             *count += 1;
             return self.fail(request, 0, failure);
         }
-        let attempt = self.state(request).attempts;
         let number = self.number(request);
         let output = || self.tokens(request).output;
         let service = self.provider.service(&self.streams, number, attempt, output);
@@ -115,7 +115,7 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The error that the attempt sent at `step` ends with. Whoever has gone meanwhile does not
     /// learn of it, and nothing is billed.
-    fn error(&self, request: u32, step: u32) -> Option<Failure> {
+    fn error(&self, request: u32, step: u32) -> Option<Failure<'a>> {
         if self.plan.provider.faults.is_empty() {
             return None;
         }

@@ -1,20 +1,22 @@
 //! What follows from a failure: a retry, or the failure of the layer around.
 
 use super::Observer;
+use super::layers::LayerState;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Outcome, Reason};
 use crate::client::Told;
 use crate::engine::Class;
+use crate::rng::Stream;
 
-impl<O: Observer> Simulation<'_, O> {
+impl<'a, O: Observer> Simulation<'a, O> {
     /// The attempt under way has failed: layer `l` gives its permit back and decides.
-    pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure) {
+    pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         self.release(request, l);
         self.decide(request, l, failure);
     }
 
     /// Layer `l` has seen `failure`: it retries, or the failure becomes that of the layer around.
-    pub(super) fn decide(&mut self, request: u32, l: usize, failure: Failure) {
+    pub(super) fn decide(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         match self.next_wait(request, l, &failure) {
             Ok(wait) => self.sleep(request, l, wait),
             Err(reason) => self.give_up(request, l, failure, reason),
@@ -26,40 +28,20 @@ impl<O: Observer> Simulation<'_, O> {
         &mut self,
         request: u32,
         l: usize,
-        failure: &Failure,
+        failure: &Failure<'_>,
     ) -> Result<u64, Reason> {
         let now = self.events.now();
         let client = self.client(request);
-        let number = self.number(request);
-        let step = self.state(request).step;
         let outer_limit = self.earliest_limit(request, l);
-        let layer = &mut self.layers[l];
+        let layer = &self.layers[l];
         if !layer.rule.retry_on.retries(failure) {
             return Err(Reason::NotRetryable);
         }
-        let made = layer.attempts(request);
-        if made >= layer.rule.max_attempts {
+        if layer.attempts(request) >= layer.rule.max_attempts {
             return Err(Reason::Attempts);
         }
-        let header = match failure {
-            Failure::Status { retry_after, .. } => *retry_after,
-            _ => None,
-        };
-        let wait = match layer.rule.retry_after.told(header) {
-            Told::Stop => return Err(Reason::NotRetryable),
-            Told::Wait(wait) => wait,
-            Told::Nothing => {
-                let n = made.saturating_sub(1);
-                let stream = self.streams.backoff(l as u32, number, step);
-                let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
-                debug_assert!(
-                    within(layer.rule.backoff.bounds(n), wait),
-                    "I8: a wait out of bounds"
-                );
-                layer.remember_wait(request, wait);
-                wait
-            }
-        };
+        let wait = self.chosen_wait(request, l, failure)?;
+        let layer = &mut self.layers[l];
         if now.saturating_add(wait) >= layer.deadline(request) {
             return Err(Reason::Deadline);
         }
@@ -70,6 +52,33 @@ impl<O: Observer> Simulation<'_, O> {
             return Err(Reason::Budget);
         }
         Ok(wait)
+    }
+
+    /// The wait that the server asks for, or else that of the layer's own schedule.
+    fn chosen_wait(
+        &mut self,
+        request: u32,
+        l: usize,
+        failure: &Failure<'_>,
+    ) -> Result<u64, Reason> {
+        let stream = self.streams.backoff(l as u32, self.number(request), self.state(request).step);
+        let now = self.events.now();
+        let layer = &mut self.layers[l];
+        let told = match failure {
+            Failure::Status(answer) => {
+                layer.rule.retry_after.told(answer, now, &mut stream.clone())
+            }
+            Failure::Reset | Failure::Timeout => Told::Nothing,
+        };
+        match told {
+            Told::Stop => Err(Reason::NotRetryable),
+            Told::Wait(wait) => Ok(wait),
+            Told::Nothing => Ok(own_wait(layer, request, stream)),
+            Told::Within { wait, window } => {
+                let own = own_wait(layer, request, stream);
+                Ok(wait.clamp(own, own.saturating_add(window)))
+            }
+        }
     }
 
     /// Sleeps until the next attempt of layer `l`, or until a layer outside runs out of time.
@@ -85,7 +94,7 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// Layer `l` gives up; the layer around it decides next.
-    pub(super) fn give_up(&mut self, request: u32, l: usize, failure: Failure, reason: Reason) {
+    pub(super) fn give_up(&mut self, request: u32, l: usize, failure: Failure<'a>, reason: Reason) {
         let outer = l + 1;
         if outer == self.layers.len() {
             self.ledger.on_gave_up(reason);
@@ -98,6 +107,15 @@ impl<O: Observer> Simulation<'_, O> {
         }
         self.decide(request, outer, failure);
     }
+}
+
+/// The next wait by the layer's own schedule.
+fn own_wait(layer: &mut LayerState<'_>, request: u32, stream: Stream) -> u64 {
+    let n = layer.attempts(request).saturating_sub(1);
+    let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
+    debug_assert!(within(layer.rule.backoff.bounds(n), wait), "I8: a wait out of bounds");
+    layer.remember_wait(request, wait);
+    wait
 }
 
 fn within((least, most): (u64, u64), wait: u64) -> bool {

@@ -1,6 +1,6 @@
 //! The provider: the parts of [`crate::server`] in the order in which an attempt meets them.
 
-use crate::answer::Failure;
+use crate::answer::{Failure, Hint, Rejection};
 use crate::rng::Streams;
 use crate::server::{
     AcceptQueue, Admission, Backlog, Bucket, Fault, Queue, RequestLimit, ServiceSampler,
@@ -35,10 +35,10 @@ pub(super) struct Provider<'a> {
 }
 
 /// Which part refused.
-pub(super) enum Refusal {
-    Fault(Failure),
-    Limit(Failure),
-    Load(Failure),
+pub(super) enum Refusal<'a> {
+    Fault(Failure<'a>),
+    Limit(Failure<'a>),
+    Load(Failure<'a>),
 }
 
 impl<'a> Provider<'a> {
@@ -60,22 +60,22 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// Whether an attempt that is accepted now is refused, and by what.
+    /// Whether attempt number `attempt` of a request, accepted now, is refused, and by what.
     #[inline]
-    pub(super) fn refusal(&mut self, now: Time) -> Option<Refusal> {
-        let status = |code, retry_after| Failure::Status { code, retry_after };
+    pub(super) fn refusal(&mut self, now: Time, attempt: u32) -> Option<Refusal<'a>> {
         for fault in &self.plan.faults {
             if let Fault::Outage(outage) = fault
-                && outage.covers(now)
+                && outage.refuses(now, attempt)
             {
-                return Some(Refusal::Fault(status(outage.status, None)));
+                return Some(Refusal::Fault(outage.failure()));
             }
         }
         if let Some(Err(retry_after)) = self.bucket.as_mut().map(|bucket| bucket.take(now)) {
-            return Some(Refusal::Limit(status(429, retry_after)));
+            let hint = retry_after.map_or(Hint::None, Hint::RetryAfter);
+            return Some(Refusal::Limit(Failure::Status(Rejection { status: 429, hint })));
         }
         let full = !self.admission.has_place();
-        full.then(|| Refusal::Load(status(self.plan.overload_status, None)))
+        full.then(|| Refusal::Load(Failure::status(self.plan.overload_status)))
     }
 
     /// The service time of an attempt.
@@ -99,12 +99,17 @@ impl<'a> Provider<'a> {
 
     /// The error that an attempt ends with after its service, if it does.
     #[inline]
-    pub(super) fn error(&self, streams: &Streams, number: u32, attempt: u32) -> Option<Failure> {
+    pub(super) fn error(
+        &self,
+        streams: &Streams,
+        number: u32,
+        attempt: u32,
+    ) -> Option<Failure<'a>> {
         let faults = self.plan.faults.iter().enumerate();
         faults
             .filter_map(|(index, fault)| match fault {
                 Fault::Error(error) if error.hits(index as u32, number, attempt, streams) => {
-                    Some(Failure::Status { code: error.status, retry_after: None })
+                    Some(Failure::status(error.status))
                 }
                 _ => None,
             })

@@ -1,7 +1,7 @@
 //! The assumptions that moved a result: printed under its table.
 
 use super::Scenario;
-use crate::client::{Backoff, Budget, Layer, ReplyAtTimeout, RetryAfter, Scope};
+use crate::client::{Backoff, Beyond, Budget, Layer, Obey, ReplyAtTimeout, RetryAfter, Scope};
 use crate::model::{Arrivals, Plan};
 use crate::server::{Fault, RetryAfterHeader, Share};
 use crate::units::Span;
@@ -132,14 +132,7 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     if header_sent && layer.max_attempts > 1 {
         lines.push(match layer.retry_after {
             RetryAfter::Ignore => format!("layer {name} does not read Retry-After"),
-            RetryAfter::Exact(rule) => match rule.max {
-                Some(max) => {
-                    format!("layer {name} obeys Retry-After exactly up to {max}, without jitter")
-                }
-                None => {
-                    format!("layer {name} obeys Retry-After exactly, without jitter or ceiling")
-                }
-            },
+            RetryAfter::Obey(rule) => obeyed(name, &rule),
         });
     }
     if let Some(semaphore) = layer.semaphore {
@@ -161,6 +154,21 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     if let Some(budget) = &layer.budget {
         lines.push(budget_line(name, budget));
     }
+}
+
+/// How far a layer does what it is told.
+fn obeyed(name: &str, rule: &Obey) -> String {
+    let ceiling = match rule.max {
+        None => "without ceiling".to_owned(),
+        Some(max) => match rule.beyond {
+            Beyond::OwnSchedule => format!("up to {max}, beyond it its own schedule holds"),
+            Beyond::Stop => format!("up to {max}, beyond it the call is given up"),
+            Beyond::Max => format!("and waits at most {max}"),
+            Beyond::AtOnce => format!("up to {max}, beyond it retries at once"),
+        },
+    };
+    let jitter = if rule.jitter.is_some() { "adding jitter" } else { "without jitter" };
+    format!("layer {name} obeys Retry-After {jitter}, {ceiling}")
 }
 
 fn budget_line(name: &str, budget: &Budget) -> String {

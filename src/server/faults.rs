@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::{Failure, Hint, Rejection, Statement};
 use crate::rng::Streams;
 use crate::units::Span;
 
 /// One fault, written as a table with one key that names its kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// Every attempt is refused with a status for a while.
@@ -18,7 +19,7 @@ pub enum Fault {
 }
 
 /// A total outage during [from, to). Work in service at its start finishes and is billed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
     /// Its start.
@@ -28,6 +29,12 @@ pub struct Outage {
     pub to: Option<Span>,
     /// The status of every answer, 400 to 599.
     pub status: u16,
+    /// What an answer says beside its status: headers, error code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Statement>,
+    /// Only this many attempts of a request are refused; without it all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempts: Option<u32>,
 }
 
 /// Some attempts are served in `service` instead of the usual time.
@@ -68,6 +75,18 @@ impl Outage {
     #[inline]
     pub fn covers(&self, now: u64) -> bool {
         self.from.nanos() <= now && self.to.is_none_or(|to| now < to.nanos())
+    }
+
+    /// True when attempt number `attempt` (1 is the first) of a request is refused at `now`.
+    #[inline]
+    pub fn refuses(&self, now: u64, attempt: u32) -> bool {
+        self.covers(now) && self.attempts.is_none_or(|most| attempt <= most)
+    }
+
+    /// What a refused attempt is answered.
+    pub fn failure(&self) -> Failure<'_> {
+        let hint = self.answer.as_ref().map_or(Hint::None, Hint::Stated);
+        Failure::Status(Rejection { status: self.status, hint })
     }
 }
 
@@ -132,7 +151,8 @@ mod tests {
     #[test]
     fn an_outage_is_half_open() {
         let s = Span::from_seconds;
-        let outage = Outage { from: s(1), to: Some(s(2)), status: 503 };
+        let outage =
+            Outage { from: s(1), to: Some(s(2)), status: 503, answer: None, attempts: None };
         let at = |ns| outage.covers(ns);
         let second = 1_000_000_000;
         assert_eq!(
