@@ -170,7 +170,7 @@ const VALUES: [Case; 40] = [
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
-const KINDS: [Case; 9] = [
+const KINDS: [Case; 10] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -180,6 +180,12 @@ const KINDS: [Case; 9] = [
     ),
     ("\"10ms\"", "{ exponential = { mean = nan } }", "9:29", &["NaN", "a duration in quotes"]),
     ("concurrency = 5", "queue = 5", "10:1", &["provider.queue", "found 5", "write one of fifo"]),
+    (
+        "concurrency = 5",
+        "queue = { lifo = { when_full = \"drop_oldest\" } }",
+        "10:20",
+        &["provider.queue.lifo.when_full", "never full", "write a limit"],
+    ),
     ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
     (
         "backoff = { full_jitter = { base = \"1s\", cap = \"30s\" } }",

@@ -148,7 +148,19 @@ fn golden_rows() -> String {
         let study = study();
         add("ten-second-outage", &["compare", &study, "-r", "2", "--policies", policies]);
     }
+    for path in scenarios() {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        add(name, &["run", path.to_str().unwrap(), "-r", "2"]);
+    }
     table
+}
+
+/// Scenarios that use parts which the experiments do not, sorted.
+fn scenarios() -> Vec<PathBuf> {
+    let entries = fs::read_dir(here("tests/golden")).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
 }
 
 #[test]

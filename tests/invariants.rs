@@ -87,11 +87,11 @@ fn provider(dice: &mut Dice, text: &mut String) {
     if dice.chance(80) {
         writeln!(text, "concurrency = {}", dice.one_of(&[0, 1, 2, 5, 40])).unwrap();
     }
-    match dice.below(3) {
-        0 => {}
-        1 => writeln!(text, "queue = {{ fifo = {{}} }}").unwrap(),
-        _ => writeln!(text, "queue = {{ fifo = {{ limit = {} }} }}", dice.one_of(&[0, 1, 4]))
-            .unwrap(),
+    if dice.chance(70) {
+        queue(dice, text);
+    }
+    if dice.chance(30) {
+        writeln!(text, "cancelled_work = \"removed\"").unwrap();
     }
     writeln!(text, "overload_status = {}", dice.one_of(&[429, 503, 529, 404])).unwrap();
     let service = match dice.below(6) {
@@ -120,6 +120,20 @@ fn provider(dice: &mut Dice, text: &mut String) {
     for _ in 0..dice.below(4) {
         fault(dice, text);
     }
+}
+
+fn queue(dice: &mut Dice, text: &mut String) {
+    let mut keys = Vec::new();
+    if dice.chance(60) {
+        keys.push(format!("limit = {}", dice.one_of(&[0, 1, 4])));
+        keys.push(format!("when_full = \"{}\"", dice.one_of(&["refuse", "drop_oldest"])));
+    }
+    if dice.chance(25) {
+        keys.push(format!("max_wait = \"{}\"", dice.one_of(&SPANS)));
+    }
+    keys.push(format!("drop_gone = {}", dice.chance(25)));
+    let kind = dice.one_of(&["fifo", "fifo", "lifo"]);
+    writeln!(text, "queue = {{ {kind} = {{ {} }} }}", keys.join(", ")).unwrap();
 }
 
 fn fault(dice: &mut Dice, text: &mut String) {
@@ -308,11 +322,13 @@ fn run_within(
     let result = model::run(&plan, Streams::new(SEED, 0), &mut auditor);
     let Ok(report) = &result else { return Ok(result) };
     let ledger = &report.ledger;
+    let finished = ledger.completed - ledger.failed;
     let pairs = [
         ("attempts", auditor.attempts, ledger.attempts),
         ("starts", auditor.started, ledger.started),
         ("outcomes", auditor.resolved, ledger.succeeded + ledger.gave_up_total()),
-        ("bills", auditor.billed, ledger.completed - ledger.failed),
+        // Stopped work is billed unless it was stopped at once.
+        ("bills", auditor.billed.clamp(finished, finished + ledger.stopped), auditor.billed),
         ("useful bills", auditor.useful, ledger.succeeded),
     ];
     match pairs.iter().find(|(_, seen, booked)| seen != booked) {
@@ -386,7 +402,7 @@ fn random_scenarios_keep_all_laws_and_run_alike_twice() {
 /// The swarm is worth little when most of its scenarios do nothing.
 #[test]
 fn the_swarm_reaches_every_kind_of_end() {
-    let mut seen = [0_u32; 9];
+    let mut seen = [0_u32; 12];
     for number in 0..SCENARIOS {
         let Ok(Some(report)) = check(&swarm_scenario(number)) else { continue };
         let l = &report.ledger;
@@ -400,6 +416,9 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.reset,
             l.refused_by_limit,
             l.gone_before_accept,
+            l.dropped,
+            l.removed,
+            l.stopped,
         ];
         counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use retrylab::metrics::{Better, Watch, catalog};
+use retrylab::metrics::{Better, Part, Watch, catalog};
 
 const START: &str = "<!-- metrics -->\n";
 const END: &str = "<!-- end -->";
@@ -11,7 +11,7 @@ const END: &str = "<!-- end -->";
 fn table() -> String {
     let mut text =
         String::from("\n| metric | unit | better | meaning |\n| --- | --- | --- | --- |\n");
-    for metric in catalog(&["NAME"], Watch { window: 1, per_retry: 1 }) {
+    for metric in catalog(&["NAME"], Watch { window: 1, per_retry: 1 }, &Part::ALL) {
         let better = match metric.better {
             Better::Lower => "lower",
             Better::Higher => "higher",

@@ -14,6 +14,9 @@ pub enum Class {
     Attempt = 3,
     /// A limit of time is reached. After completions, so a reply at the limit is in time.
     Timeout = 4,
+    /// Places that clients have left by going away are taken by whoever waits: after all who go
+    /// at this instant have gone.
+    Refill = 5,
 }
 
 impl Class {
@@ -22,7 +25,8 @@ impl Class {
             1 => Class::Completion,
             2 => Class::Accept,
             3 => Class::Attempt,
-            _ => Class::Timeout,
+            4 => Class::Timeout,
+            _ => Class::Refill,
         }
     }
 }

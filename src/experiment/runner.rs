@@ -28,7 +28,7 @@ impl Cell {
         let scenario = document.scenario()?;
         let plan = scenario.plan(document.folder())?;
         let layers: Vec<&str> = plan.layers.iter().map(|layer| layer.name.as_str()).collect();
-        let metrics = catalog(&layers, scenario.watch());
+        let metrics = catalog(&layers, scenario.watch(), &scenario.parts());
         Ok(Cell { policy: policy.to_owned(), metrics, plan, scenario })
     }
 

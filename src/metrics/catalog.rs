@@ -63,6 +63,20 @@ fn gave_up(facts: &Facts, reason: Reason) -> Option<f64> {
     Some(facts.report.ledger.gave_up[reason as usize] as f64)
 }
 
+/// A part that only some scenarios use; its metrics exist where it is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// A queue that drops work.
+    Dropping,
+    /// A provider that takes back work whose client has gone.
+    Cancelling,
+}
+
+impl Part {
+    /// All parts, in the order in which their metrics are reported.
+    pub const ALL: [Part; 2] = [Part::Dropping, Part::Cancelling];
+}
+
 type Row = (&'static str, &'static str, Better, &'static str, fn(&Facts) -> Option<f64>);
 
 /// The metrics that every scenario has, in the order in which they are reported.
@@ -227,6 +241,39 @@ const TABLE: &[Row] = {
     ]
 };
 
+/// The metrics of parts.
+const OF_PARTS: &[(Part, Row)] = {
+    use Better::Lower;
+    &[
+        (
+            Part::Dropping,
+            ("dropped", "attempts", Lower, "attempts dropped from the queue, never served", |f| {
+                Some(f.report.ledger.dropped as f64)
+            }),
+        ),
+        (
+            Part::Cancelling,
+            (
+                "removed",
+                "attempts",
+                Lower,
+                "attempts taken out of the queue because their client had gone",
+                |f| Some(f.report.ledger.removed as f64),
+            ),
+        ),
+        (
+            Part::Cancelling,
+            (
+                "stopped",
+                "attempts",
+                Lower,
+                "attempts stopped in service because their client had gone",
+                |f| Some(f.report.ledger.stopped as f64),
+            ),
+        ),
+    ]
+};
+
 fn peak_of_sum(facts: &Facts) -> f64 {
     let (first, retries) = (facts.first_attempts(), facts.retries());
     let at = |counts: &[u32], i: usize| counts.get(i).copied().unwrap_or(0);
@@ -252,14 +299,12 @@ fn usd_per_thousand(facts: &Facts) -> Option<f64> {
     (requests > 0).then(|| usd * 1_000.0 / requests as f64)
 }
 
-/// The metrics of a scenario with layers of these names (innermost first), watched as told.
-pub fn catalog(layers: &[&str], watch: Watch) -> Vec<Metric> {
-    let fixed = TABLE.iter().map(|&(name, unit, better, meaning, function)| Metric {
-        name: name.to_owned(),
-        unit,
-        better,
-        meaning,
-        value: Value::Of(function),
+/// The metrics of a scenario with these `parts` and layers of these names (innermost first),
+/// watched as told.
+pub fn catalog(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
+    let of_parts = OF_PARTS.iter().filter(|(part, _)| parts.contains(part)).map(|(_, row)| row);
+    let fixed = TABLE.iter().chain(of_parts).map(|&(name, unit, better, meaning, function)| {
+        Metric { name: name.to_owned(), unit, better, meaning, value: Value::Of(function) }
     });
     let retries = (0..watch.per_retry as usize).flat_map(|k| {
         let metric = |name: &str, unit, meaning, value| Metric {

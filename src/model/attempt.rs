@@ -59,35 +59,25 @@ impl<'a, O: Observer> Simulation<'a, O> {
             *count += 1;
             return self.fail(request, 0, failure);
         }
-        let number = self.number(request);
-        let output = || self.tokens(request).output;
-        let service = self.provider.service(&self.streams, number, attempt, output);
-        let job = Job { request, step, admitted: now, service };
-        self.ledger.on_admitted(now);
+        let job = Job { request, step, attempt, admitted: now };
+        self.take_in(job);
         self.schedule(limit, Class::Timeout, request, step);
-        let place = self.provider.admission.admit(job);
-        debug_assert_ne!(place, Place::Refused, "a place was promised");
-        if place == Place::Served {
-            self.serve(job);
+        match self.provider.admission.admit(job) {
+            Place::Served => self.serve(job),
+            Place::Queued => {}
+            Place::Displaced(oldest) => self.drop_work(oldest),
+            Place::Refused => debug_assert!(false, "a place was promised"),
         }
-    }
-
-    pub(super) fn serve(&mut self, job: Job) {
-        let now = self.events.now();
-        self.ledger.on_started(now, job.service);
-        self.observer.started(now, now - job.admitted);
-        self.schedule(now.saturating_add(job.service), Class::Completion, job.request, job.step);
     }
 
     /// The provider has finished an attempt, whether or not anyone still waits for it.
     pub(super) fn on_completion(&mut self, request: u32, step: u32) {
         let now = self.events.now();
         self.ledger.on_completed(now);
-        if let Some(next) = self.provider.admission.finish() {
-            self.serve(next);
-        }
+        self.provider.admission.leave();
+        self.fill_places();
         self.observer.present(now, self.present());
-        let awaited = self.state(request).step == step;
+        let awaited = self.awaited(request, step);
         if let Some(failure) = self.error(request, step) {
             self.ledger.failed += 1;
             if awaited && !self.late_at_the_limit(request) {
@@ -133,9 +123,5 @@ impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn tokens(&self, request: u32) -> Tokens {
         let Plan { arrivals, input_tokens, output_tokens, .. } = self.plan;
         arrivals.tokens(self.number(request), input_tokens, output_tokens, &self.streams)
-    }
-
-    pub(super) fn present(&self) -> u32 {
-        self.provider.admission.busy() + self.provider.admission.waiting() as u32
     }
 }

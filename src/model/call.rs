@@ -72,6 +72,10 @@ impl<O: Observer> Simulation<'_, O> {
     /// A limit of time is reached: the outermost layer whose limit it is sees a timeout.
     pub(super) fn on_timeout(&mut self, request: u32) {
         let now = self.events.now();
+        let state = self.state(request);
+        if state.phase == Phase::InFlight {
+            self.hang_up(request, state.step);
+        }
         let held = self.held_from(request);
         // Layer `calling` has a call under way, layers from `held` on an attempt as well; what
         // layers further inside remember is over.

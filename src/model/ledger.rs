@@ -37,6 +37,12 @@ pub struct Ledger {
     pub started: u64,
     /// Attempts whose service finished.
     pub completed: u64,
+    /// Attempts dropped from the queue.
+    pub dropped: u64,
+    /// Attempts removed from the queue because their client had gone.
+    pub removed: u64,
+    /// Attempts whose service was stopped because their client had gone.
+    pub stopped: u64,
     /// Completions delivered to a waiting client.
     pub delivered: u64,
     /// Completions whose client no longer waited.
@@ -50,8 +56,8 @@ pub struct Ledger {
     /// ∫ jobs in service dt.
     pub busy: u128,
     sum_admitted_at: u128,
-    sum_completed_at: u128,
-    sum_service_started: u128,
+    sum_left_at: u128,
+    sum_service: u128,
     in_system: u64,
     in_service: u64,
     changed_at: Time,
@@ -101,7 +107,7 @@ impl Ledger {
         self.advance(now);
         self.started += 1;
         self.in_service += 1;
-        self.sum_service_started += u128::from(service);
+        self.sum_service += u128::from(service);
     }
 
     /// Service finishes.
@@ -109,9 +115,37 @@ impl Ledger {
     pub(super) fn on_completed(&mut self, now: Time) {
         self.advance(now);
         self.completed += 1;
-        self.in_system -= 1;
         self.in_service -= 1;
-        self.sum_completed_at += u128::from(now);
+        self.leave(now);
+    }
+
+    #[inline]
+    fn leave(&mut self, now: Time) {
+        self.in_system -= 1;
+        self.sum_left_at += u128::from(now);
+    }
+
+    /// Waiting work is dropped by the provider.
+    pub(super) fn on_dropped(&mut self, now: Time) {
+        self.advance(now);
+        self.dropped += 1;
+        self.leave(now);
+    }
+
+    /// Waiting work is removed, because its client has gone.
+    pub(super) fn on_removed(&mut self, now: Time) {
+        self.advance(now);
+        self.removed += 1;
+        self.leave(now);
+    }
+
+    /// Service stops `rest` nanoseconds before its end, because its client has gone.
+    pub(super) fn on_stopped(&mut self, now: Time, rest: u64) {
+        self.advance(now);
+        self.stopped += 1;
+        self.in_service -= 1;
+        self.sum_service -= u128::from(rest);
+        self.leave(now);
     }
 
     /// A request was given up.
@@ -139,10 +173,10 @@ impl Ledger {
         self.advance(end);
         self.open = seen.open;
         let arrived = self.refused() + self.admitted;
-        let queued = self.admitted.wrapping_sub(self.started);
-        let in_service = self.started.wrapping_sub(self.completed);
+        let queued = self.admitted.wrapping_sub(self.started + self.dropped + self.removed);
+        let in_service = self.started.wrapping_sub(self.completed + self.stopped);
         let present = u128::from(queued.wrapping_add(in_service));
-        let sojourn = self.sum_completed_at + present * u128::from(end);
+        let sojourn = self.sum_left_at + present * u128::from(end);
         let laws: [(&'static str, u128, u128); 9] = [
             (
                 "I1: requests = succeeded + gave up + open",
@@ -173,10 +207,18 @@ impl Ledger {
             (
                 "I11: integral of busy places = service done, once nothing is in service",
                 self.busy,
-                if in_service == 0 { self.sum_service_started } else { self.busy },
+                if in_service == 0 { self.sum_service } else { self.busy },
             ),
-            ("I3: admitted and not started = waiting", queued.into(), seen.waiting.into()),
-            ("I3: started and not finished = in service", in_service.into(), seen.busy.into()),
+            (
+                "I3: admitted, not started, not dropped and not removed = waiting",
+                queued.into(),
+                seen.waiting.into(),
+            ),
+            (
+                "I3: started, not finished and not stopped = in service",
+                in_service.into(),
+                seen.busy.into(),
+            ),
         ];
         match laws.iter().find(|(_, left, right)| left != right) {
             None => Ok(()),
@@ -233,6 +275,23 @@ mod tests {
             Err(RunError::Law { law, .. }) if law.contains("waiting")
         ));
         assert_eq!(ledger.close(20, Seen { waiting: 1, ..seen }), Ok(()));
+    }
+
+    #[test]
+    fn work_that_is_taken_back_is_booked_to_the_end() {
+        let mut ledger = Ledger { created: 2, attempts: 2, first_attempts: 2, ..Ledger::default() };
+        ledger.on_admitted(0);
+        ledger.on_started(0, 10);
+        ledger.on_admitted(0);
+        ledger.on_removed(3);
+        ledger.on_stopped(4, 6);
+        let seen = Seen { open: 2, ..Seen::default() };
+        assert_eq!(ledger.clone().close(20, seen), Ok(()));
+        assert_eq!((ledger.occupancy, ledger.busy), (7, 4));
+        ledger.sum_service -= 1;
+        assert!(
+            matches!(ledger.close(20, seen), Err(RunError::Law { law, .. }) if law.starts_with("I11"))
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod ledger;
 mod observer;
 mod provider;
 mod simulation;
+mod work;
 
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};

@@ -1,9 +1,11 @@
 //! The provider: the parts of [`crate::server`] in the order in which an attempt meets them.
 
+use super::work::InHand;
 use crate::answer::{Failure, Hint, Rejection};
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Admission, Backlog, Bucket, Fault, Queue, RequestLimit, ServiceSampler,
+    AcceptQueue, Admission, Backlog, Bucket, CancelledWork, Fault, Queue, RequestLimit,
+    ServiceSampler,
 };
 use crate::units::Time;
 
@@ -14,6 +16,8 @@ pub struct ProviderPlan {
     pub concurrency: Option<u32>,
     /// The queue in front of them.
     pub queue: Option<Queue>,
+    /// What becomes of work whose client has gone.
+    pub cancelled_work: CancelledWork,
     /// Status of a refusal for want of a place.
     pub overload_status: u16,
     /// The listen backlog.
@@ -32,6 +36,9 @@ pub(super) struct Provider<'a> {
     backlog: Option<AcceptQueue>,
     bucket: Option<Bucket>,
     pub(super) admission: Admission,
+    pub(super) in_hand: Option<InHand>,
+    /// True when free places are to be taken from the line at the end of this instant.
+    pub(super) refill_pending: bool,
 }
 
 /// Which part refused.
@@ -48,6 +55,8 @@ impl<'a> Provider<'a> {
             backlog: plan.backlog.map(AcceptQueue::new),
             bucket: plan.request_limit.map(Bucket::new),
             admission: Admission::new(plan.concurrency, plan.queue),
+            in_hand: (plan.cancelled_work == CancelledWork::Removed).then(InHand::new),
+            refill_pending: false,
         }
     }
 

@@ -142,15 +142,18 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// mean nothing once their request has moved on.
     #[inline]
     fn handle(&mut self, key: Key) {
+        if key.class() == Class::Refill {
+            return self.on_refill();
+        }
         let request = self.ranks.place(key.rank());
         let step = key.step();
         let current = self.state(request).step == step;
         match key.class() {
-            Class::Completion => self.on_completion(request, step),
+            Class::Completion if self.hand_out(request, step) => self.on_completion(request, step),
             Class::Accept => self.on_accept(request, step),
             Class::Attempt if current => self.on_wake(request),
             Class::Timeout if current => self.on_timeout(request),
-            Class::Attempt | Class::Timeout => return,
+            Class::Completion | Class::Attempt | Class::Timeout | Class::Refill => return,
         }
         self.last_change = self.events.now();
     }

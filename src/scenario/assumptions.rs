@@ -1,9 +1,9 @@
 //! The assumptions that moved a result: printed under its table.
 
-use super::Scenario;
+use super::{Provider, Scenario};
 use crate::client::{Backoff, Beyond, Budget, Layer, Obey, ReplyAtTimeout, RetryAfter, Scope};
 use crate::model::{Arrivals, Plan};
-use crate::server::{Fault, RetryAfterHeader, Share};
+use crate::server::{CancelledWork, Fault, Queue, RetryAfterHeader, Share, WhenFull};
 use crate::units::Span;
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
@@ -90,10 +90,12 @@ fn provider(scenario: &Scenario, lines: &mut Vec<String>) {
     match provider.concurrency {
         None => lines.push("the provider has unlimited places".to_owned()),
         Some(_) => lines.push(format!(
-            "without a free place the answer is {} at once; the queue limit counts waiting places only; work whose client has gone stays in the queue and is done",
-            provider.overload_status
+            "without a free place the answer is {} at once; the queue limit counts waiting places only; {}",
+            provider.overload_status,
+            of_gone_clients(provider)
         )),
     }
+    lines.extend(provider.queue.and_then(|queue| queue_line(queue, provider.overload_status)));
     if provider.faults.iter().any(|fault| matches!(fault, Fault::Outage(_))) {
         lines.push("an outage covers [from, to) and answers at once, without Retry-After; admitted work, in service or in the queue, goes on and is billed".to_owned());
     }
@@ -122,6 +124,40 @@ fn provider(scenario: &Scenario, lines: &mut Vec<String>) {
     }
 }
 
+/// What becomes of work whose client has gone.
+fn of_gone_clients(provider: &Provider) -> &'static str {
+    let drop_gone = provider.queue.is_some_and(|queue| queue.line().drop_gone);
+    match (provider.cancelled_work, drop_gone) {
+        (CancelledWork::Removed, _) => {
+            "work whose client has gone leaves the queue, or its service stops, at once"
+        }
+        (CancelledWork::Computed, true) => {
+            "work whose client has gone is dropped when its turn comes, and done when it was in service"
+        }
+        (CancelledWork::Computed, false) => {
+            "work whose client has gone stays in the queue and is done"
+        }
+    }
+}
+
+/// What is not plain about a queue.
+fn queue_line(queue: Queue, status: u16) -> Option<String> {
+    let line = queue.line();
+    let mut parts = Vec::new();
+    if matches!(queue, Queue::Lifo(_)) {
+        parts.push("the newest is served first".to_owned());
+    }
+    if line.when_full == WhenFull::DropOldest {
+        parts.push(format!("when it is full, what has waited longest is answered {status}"));
+    }
+    if let Some(most) = line.max_wait {
+        parts.push(format!(
+            "what has waited longer than {most} when its turn comes is answered {status} then"
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("queue: {}", parts.join("; ")))
+}
+
 fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     let name = &layer.name;
     let limit = scenario.provider.limits.requests;
@@ -147,8 +183,12 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
             ReplyAtTimeout::InTime => "in time",
             ReplyAtTimeout::Late => "late",
         };
+        let goes_on = match scenario.provider.cancelled_work {
+            CancelledWork::Computed => "goes on and its answer is ignored",
+            CancelledWork::Removed => "stops its work",
+        };
         lines.push(format!(
-            "layer {name}: after a timeout the provider goes on and its answer is ignored; a reply at the very instant is {at_limit}"
+            "layer {name}: after a timeout the provider {goes_on}; a reply at the very instant is {at_limit}"
         ));
     }
     if let Some(budget) = &layer.budget {

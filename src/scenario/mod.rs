@@ -7,6 +7,7 @@
 
 mod assumptions;
 mod document;
+mod parts;
 mod print;
 mod problem;
 mod set;
@@ -25,7 +26,7 @@ use crate::dist::{Count, Distribution};
 use crate::error::{Error, Result};
 use crate::metrics::Watch;
 use crate::model::{Arrivals, Plan, ProviderPlan};
-use crate::server::{Backlog, Billing, Fault, Limits, Queue, Service};
+use crate::server::{Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
 use crate::units::Span;
 use crate::workload::{Workload, read_trace};
 use std::path::Path;
@@ -88,6 +89,8 @@ pub struct Provider {
     /// Waiting places in front of service; without it, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
+    /// What becomes of work whose client has gone.
+    pub cancelled_work: CancelledWork,
     /// Status when no place is free.
     pub overload_status: u16,
     /// Service time.
@@ -108,6 +111,7 @@ impl Default for Provider {
         Provider {
             concurrency: None,
             queue: None,
+            cancelled_work: CancelledWork::default(),
             overload_status: 529,
             service: Service::default(),
             backlog: None,
@@ -208,6 +212,7 @@ impl Scenario {
         ProviderPlan {
             concurrency: provider.concurrency,
             queue: provider.queue,
+            cancelled_work: provider.cancelled_work,
             overload_status: provider.overload_status,
             backlog: provider.backlog,
             request_limit: provider.limits.requests,

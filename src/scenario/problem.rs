@@ -8,6 +8,7 @@ use toml::{Table, Value};
 use super::Scenario;
 use crate::client::Layer;
 use crate::error::Error;
+use crate::server::Queue;
 
 /// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -371,6 +372,9 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
         let text =
             format!("the status {} is not an error; write 400 to 599", provider.overload_status);
         return Some((steps(&["provider", "overload_status"]), text));
+    }
+    if let Some((key, text)) = provider.queue.and_then(Queue::problem) {
+        return Some((steps(&["provider", "queue", "", key]), text));
     }
     if provider.limits.requests.is_some_and(|limit| limit.burst == 0) {
         let text = "a burst of 0 lets nothing through, ever; write 1 or more".to_owned();

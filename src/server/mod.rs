@@ -12,11 +12,13 @@ mod backlog;
 mod billing;
 mod faults;
 mod limits;
+mod queue;
 mod service;
 
-pub use admission::{Admission, Fifo, Job, Place, Queue};
+pub use admission::{Admission, Job, Place};
 pub use backlog::{AcceptQueue, Backlog};
 pub use billing::{Billing, BillingRule, Tokens};
 pub use faults::{ErrorRate, Fault, Outage, Share, Slow};
 pub use limits::{Bucket, Limits, RequestLimit, RetryAfterHeader};
+pub use queue::{CancelledWork, Line, Queue, WhenFull};
 pub use service::{Service, ServiceSampler, TokenService};

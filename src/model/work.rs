@@ -1,0 +1,140 @@
+//! Admitted work: it waits, starts, and is finished, dropped or taken back.
+
+use std::collections::BTreeMap;
+
+use super::Observer;
+use super::simulation::Simulation;
+use crate::answer::Failure;
+use crate::engine::{Class, Key};
+use crate::server::{CancelledWork, Job};
+use crate::units::Time;
+
+/// Where a piece of admitted work is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stay {
+    admitted: Time,
+    /// When its service started and when it ends; None while it waits.
+    service: Option<(Time, Time)>,
+}
+
+/// Work that may be taken back, by request and step. It exists only where a provider takes work
+/// back: elsewhere what is admitted is finished.
+pub(super) type InHand = BTreeMap<(u32, u32), Stay>;
+
+impl<O: Observer> Simulation<'_, O> {
+    /// True when somebody still waits for the attempt that `request` sent at `step`.
+    #[inline]
+    pub(super) fn awaited(&self, request: u32, step: u32) -> bool {
+        self.state(request).step == step
+    }
+
+    /// Work is admitted, and waits or is served from now on.
+    #[inline]
+    pub(super) fn take_in(&mut self, job: Job) {
+        self.ledger.on_admitted(job.admitted);
+        if let Some(in_hand) = &mut self.provider.in_hand {
+            let stay = Stay { admitted: job.admitted, service: None };
+            in_hand.insert((job.request, job.step), stay);
+        }
+    }
+
+    /// Service of `job` starts.
+    #[inline]
+    pub(super) fn serve(&mut self, job: Job) {
+        let now = self.events.now();
+        let number = self.number(job.request);
+        let output = || self.tokens(job.request).output;
+        let service = self.provider.service(&self.streams, number, job.attempt, output);
+        let ends = now.saturating_add(service);
+        self.ledger.on_started(now, service);
+        self.observer.started(now, now - job.admitted);
+        self.schedule(ends, Class::Completion, job.request, job.step);
+        if let Some(in_hand) = &mut self.provider.in_hand
+            && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
+        {
+            stay.service = Some((now, ends));
+        }
+    }
+
+    /// Work leaves the provider; false when it had been taken back before.
+    #[inline]
+    pub(super) fn hand_out(&mut self, request: u32, step: u32) -> bool {
+        let in_hand = self.provider.in_hand.as_mut();
+        in_hand.is_none_or(|in_hand| in_hand.remove(&(request, step)).is_some())
+    }
+
+    /// Free places are taken from the line.
+    #[inline]
+    pub(super) fn fill_places(&mut self) {
+        while let Some(job) = self.provider.admission.next_job() {
+            let waited = self.events.now() - job.admitted;
+            let line = self.plan.provider.queue.map(|queue| queue.line());
+            if line.is_some_and(|l| l.drops(waited, self.awaited(job.request, job.step))) {
+                self.drop_work(job);
+                continue;
+            }
+            self.provider.admission.occupy();
+            self.serve(job);
+        }
+    }
+
+    /// Waiting work is not done; its client is told, if it still waits.
+    pub(super) fn drop_work(&mut self, job: Job) {
+        self.ledger.on_dropped(self.events.now());
+        self.hand_out(job.request, job.step);
+        if self.awaited(job.request, job.step) {
+            let status = self.plan.provider.overload_status;
+            self.fail(job.request, 0, Failure::status(status));
+        }
+    }
+
+    /// The client of the attempt sent at `step` goes away: a provider that notices stops working
+    /// on it.
+    pub(super) fn hang_up(&mut self, request: u32, step: u32) {
+        if self.plan.provider.cancelled_work == CancelledWork::Computed {
+            return;
+        }
+        let now = self.events.now();
+        let in_hand = self.provider.in_hand.as_mut();
+        // In the backlog it is not work yet.
+        let Some(stay) = in_hand.and_then(|in_hand| in_hand.remove(&(request, step))) else {
+            return;
+        };
+        match stay.service {
+            None => {
+                let found = self.provider.admission.withdraw(request, step, stay.admitted);
+                debug_assert!(found.is_some(), "waiting work is in the line");
+                self.ledger.on_removed(now);
+            }
+            Some((started, ends)) => {
+                self.ledger.on_stopped(now, ends - now);
+                // A client may go at the very instant at which its turn has come.
+                if now > started {
+                    self.observer.billed(now, self.tokens(request), false);
+                }
+                self.provider.admission.leave();
+                self.refill_after_this_instant();
+            }
+        }
+        self.observer.present(now, self.present());
+    }
+
+    /// Whoever waits takes the free places once all events of this instant are over.
+    fn refill_after_this_instant(&mut self) {
+        if !self.provider.refill_pending {
+            self.provider.refill_pending = true;
+            self.events.push(Key::new(self.events.now(), Class::Refill, 0, 0));
+        }
+    }
+
+    pub(super) fn on_refill(&mut self) {
+        self.provider.refill_pending = false;
+        self.fill_places();
+    }
+
+    /// Attempts at the provider.
+    #[inline]
+    pub(super) fn present(&self) -> u32 {
+        self.provider.admission.busy() + self.provider.admission.waiting() as u32
+    }
+}

@@ -1,0 +1,20 @@
+//! Which parts a scenario uses that not every scenario has.
+
+use super::Scenario;
+use crate::metrics::Part;
+use crate::server::{CancelledWork, WhenFull};
+
+impl Scenario {
+    /// Its parts that have metrics of their own.
+    pub fn parts(&self) -> Vec<Part> {
+        let provider = &self.provider;
+        let drops = provider.queue.map(|queue| queue.line()).is_some_and(|line| {
+            line.max_wait.is_some() || line.drop_gone || line.when_full == WhenFull::DropOldest
+        });
+        let uses = |part: &Part| match part {
+            Part::Dropping => drops,
+            Part::Cancelling => provider.cancelled_work == CancelledWork::Removed,
+        };
+        Part::ALL.into_iter().filter(uses).collect()
+    }
+}
