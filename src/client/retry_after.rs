@@ -139,8 +139,8 @@ pub enum ZeroMillis {
     /// It decides, and `retry-after` is not looked at.
     #[default]
     Decides,
-    /// It counts as absent.
-    Absent,
+    /// It yields to `retry-after` where there is one.
+    Yields,
 }
 
 /// Which numbers `retry-after` may be.
@@ -250,12 +250,10 @@ impl Reading {
     /// The wait that the headers name: `retry-after-ms` first, then `retry-after`.
     fn read(&self, statement: &Statement, now: u64) -> Read {
         let millis = statement.retry_after_ms.as_ref().filter(|_| self.millis);
-        if let Some(read) = millis.map(|value| self.number(value, 1e6))
-            && self.decides(read)
-        {
-            return read;
-        }
-        let Some(value) = &statement.retry_after else { return Read::Absent };
+        let millis = millis.map_or(Read::Absent, |value| self.number(value, 1e6));
+        let Some(value) = statement.retry_after.as_ref().filter(|_| !self.decides(millis)) else {
+            return millis;
+        };
         match value.kind() {
             Kind::Number { whole: false, .. } if self.seconds == Seconds::Whole => Read::Unreadable,
             Kind::Date { offset } => self.date(offset, now),
@@ -384,10 +382,12 @@ mod tests {
 
     #[test]
     fn milliseconds_come_first() {
-        let absent = read(Reading { zero_millis: ZeroMillis::Absent, ..Reading::default() });
+        let yields = read(Reading { zero_millis: ZeroMillis::Yields, ..Reading::default() });
         assert_eq!(told(Obey::default(), "2", "700"), seconds(0.7));
         assert_eq!(told(Obey::default(), "2", "0"), Told::Nothing);
-        assert_eq!(told(absent, "2", "0"), seconds(2.0));
+        assert_eq!(told(yields, "2", "0"), seconds(2.0));
+        let hot = Reading { zero: Otherwise::AtOnce, ..yields.reading };
+        assert_eq!(told(read(hot), "", "0"), Told::Wait(0));
         assert_eq!(told(Obey::default(), "2", "soon"), seconds(2.0));
         let deaf = read(Reading { millis: false, ..Reading::default() });
         assert_eq!(told(deaf, "2", "700"), seconds(2.0));

@@ -98,6 +98,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let outer = l + 1;
         if outer == self.layers.len() {
             self.ledger.on_gave_up(reason);
+            self.observer.gave_up(self.events.now(), &failure);
             return self.resolve(request, Outcome::GaveUp(reason));
         }
         self.release(request, outer);

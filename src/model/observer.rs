@@ -1,6 +1,6 @@
 //! What a run tells those who watch it.
 
-use crate::answer::Outcome;
+use crate::answer::{Failure, Outcome};
 use crate::server::Tokens;
 use crate::units::Time;
 
@@ -18,6 +18,8 @@ pub trait Observer {
     fn billed(&mut self, _now: Time, _tokens: Tokens, _useful: bool) {}
     /// A request created at `created` has its outcome.
     fn resolved(&mut self, _now: Time, _created: Time, _outcome: Outcome) {}
+    /// A request is given up because of `failure`, its last one.
+    fn gave_up(&mut self, _now: Time, _failure: &Failure<'_>) {}
     /// A layer wants to retry and its budget refuses.
     fn budget_refused(&mut self, _now: Time) {}
 }

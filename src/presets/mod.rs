@@ -1,7 +1,8 @@
 //! Facts about vendors: data files with a source and a date, embedded in the binary.
 //!
 //! One file per SDK version range under `sdk/`, one per price list under `prices/`. The name of
-//! the file is the name of the preset; adding one needs no code.
+//! the file is the name of the preset; adding one needs no code. A version range is also found by
+//! any version in it: `openai-python-2.46.0` is in the file that covers 1.76 to 2.51.
 
 use serde::Deserialize;
 
@@ -17,6 +18,41 @@ pub struct About {
     pub source: String,
     /// When they were checked, YYYY-MM-DD.
     pub date: String,
+    /// The versions of a package that it covers.
+    #[serde(default)]
+    pub versions: Option<Versions>,
+}
+
+/// A range of versions of a package, both ends included.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Versions {
+    /// The package, as names of presets call it: `openai-python`.
+    pub package: String,
+    /// The first version.
+    pub from: String,
+    /// The last one; `2.51` covers every 2.51.x.
+    pub to: String,
+}
+
+impl Versions {
+    /// True when `name` is the package with a version of the range: `openai-python-2.46.0`.
+    fn cover(&self, name: &str) -> bool {
+        let Some(version) = name.strip_prefix(&self.package).and_then(|v| v.strip_prefix('-'))
+        else {
+            return false;
+        };
+        let parse = |text: &str| -> Option<Vec<u32>> {
+            text.split('.').map(|part| part.parse().ok()).collect()
+        };
+        let (Some(version), Some(from), Some(to)) =
+            (parse(version), parse(&self.from), parse(&self.to))
+        else {
+            return false;
+        };
+        let cut = |length: usize| &version[..length.min(version.len())];
+        *cut(from.len()) >= from[..from.len().min(version.len())] && *cut(to.len()) <= to[..]
+    }
 }
 
 /// A preset: what it is, and the keys it gives.
@@ -62,8 +98,11 @@ impl Kind {
 
 /// Finds a preset by name. An embedded file that is broken is a bug, found by the tests below.
 pub fn find(kind: Kind, name: &str) -> Option<Preset> {
-    let (name, text) = kind.files().iter().find(|(known, _)| *known == name)?;
-    parse(kind, name, text).ok()
+    if let Some((name, text)) = kind.files().iter().find(|(known, _)| *known == name) {
+        return parse(kind, name, text).ok();
+    }
+    let presets = kind.files().iter().filter_map(|(name, text)| parse(kind, name, text).ok());
+    presets.filter(|preset| preset.about.versions.as_ref().is_some_and(|v| v.cover(name))).next()
 }
 
 fn parse(kind: Kind, name: &'static str, text: &str) -> Result<Preset, String> {
@@ -77,6 +116,18 @@ fn parse(kind: Kind, name: &'static str, text: &str) -> Result<Preset, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_version_finds_the_range_that_covers_it() {
+        let found = |name| find(Kind::Layer, name).map(|preset| preset.name);
+        assert_eq!(found("openai-python-2.46.0"), Some("openai-python-2.51"));
+        assert_eq!(found("openai-python-2.51.3"), Some("openai-python-2.51"));
+        assert_eq!(found("openai-python-2.52"), Some("openai-python-2.52"));
+        assert_eq!(found("anthropic-python-1.6.0"), Some("anthropic-python-2.14"));
+        assert_eq!(found("anthropic-python-1.5.0"), Some("anthropic-python-1.5"));
+        assert_eq!(found("openai-python-99.0"), None);
+        assert_eq!(found("openai-python-x"), None);
+    }
 
     #[test]
     fn every_embedded_file_is_complete() {
