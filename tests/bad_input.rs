@@ -60,7 +60,7 @@ const UNKNOWN: [Case; 12] = [
     ),
     (
         "name = \"app\"",
-        "name = \"app\"\npreset = \"anthropic-python-2.13\"",
+        "name = \"app\"\npreset = \"anthropic-pyton-2.14\"",
         "22:1",
         &["client.layers.1.preset", "did you mean `anthropic-python-2.14`?"],
     ),

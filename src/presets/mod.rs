@@ -101,8 +101,8 @@ pub fn find(kind: Kind, name: &str) -> Option<Preset> {
     if let Some((name, text)) = kind.files().iter().find(|(known, _)| *known == name) {
         return parse(kind, name, text).ok();
     }
-    let presets = kind.files().iter().filter_map(|(name, text)| parse(kind, name, text).ok());
-    presets.filter(|preset| preset.about.versions.as_ref().is_some_and(|v| v.cover(name))).next()
+    let mut presets = kind.files().iter().filter_map(|(name, text)| parse(kind, name, text).ok());
+    presets.find(|preset| preset.about.versions.as_ref().is_some_and(|v| v.cover(name)))
 }
 
 fn parse(kind: Kind, name: &'static str, text: &str) -> Result<Preset, String> {
