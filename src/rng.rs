@@ -24,6 +24,8 @@ pub enum Purpose {
     Service = 3,
     /// Order among equals at one instant.
     Rank = 4,
+    /// The streams of a group, by its name.
+    Group = 5,
     /// Wait before a retry; the layer's number is added, so layers draw apart.
     Backoff = 64,
     /// Whether a fault strikes an attempt; the fault's number is added.
@@ -41,6 +43,21 @@ impl Streams {
     pub fn new(seed: u64, replication: u32) -> Streams {
         let block = philox([replication, 0, 0, 0], [seed as u32, (seed >> 32) as u32]);
         Streams { key: [block[0], block[1]] }
+    }
+
+    /// The streams of the group called `name`: they depend on nothing else about the group, so
+    /// that a group more or less moves nobody's numbers.
+    pub fn of_group(&self, name: &str) -> Streams {
+        let mut key = self.key;
+        for chunk in name.as_bytes().chunks(12) {
+            let mut bytes = [0; 12];
+            bytes[..chunk.len()].copy_from_slice(chunk);
+            let word =
+                |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
+            let block = philox([word(0), Purpose::Group as u32, word(4), word(8)], key);
+            key = [block[0], block[1]];
+        }
+        Streams { key }
     }
 
     /// The stream of `entity`'s `attempt` for `purpose`.
@@ -141,12 +158,23 @@ pub enum Ranks {
         /// Seed of the bijection.
         mask: u32,
     },
+    /// A stream that leaves room for a group's number below the rank: places and ranks have
+    /// [`Ranks::MEMBER_BITS`] bits.
+    Member {
+        /// Seed of the bijection.
+        mask: u32,
+    },
 }
 
 /// Odd multipliers of the bijection and their inverses modulo 2^32 (lowbias32, Wellons 2018,
 /// <https://nullprogram.com/blog/2018/07/31/>).
 const MIX: [u32; 2] = [0x7feb_352d, 0x846c_a68b];
 const UNMIX: [u32; 2] = [0x1d69_e2a5, 0x4302_1123];
+
+/// The bits of a member's place, and half their number: shifting by half twice leaves nothing,
+/// so that `x ^ (x >> HALF)` undoes itself.
+const MEMBER_MASK: u32 = (1 << Ranks::MEMBER_BITS) - 1;
+const HALF: u32 = Ranks::MEMBER_BITS / 2;
 
 impl Ranks {
     /// The order of a herd of `count` requests.
@@ -165,6 +193,15 @@ impl Ranks {
         Ranks::Stream { mask: streams.stream(Purpose::Rank, 0, 0).bits() as u32 }
     }
 
+    /// Bits of a place and of a rank in one of several groups.
+    pub const MEMBER_BITS: u32 = 26;
+
+    /// The order of a group among several: that of its own requests depends on its streams only.
+    pub fn member(streams: &Streams) -> Ranks {
+        let bits = streams.stream(Purpose::Rank, 0, 0).bits() as u32;
+        Ranks::Member { mask: bits & MEMBER_MASK }
+    }
+
     /// The rank of the request at `place`.
     #[inline]
     pub fn rank(&self, place: u32) -> u32 {
@@ -177,6 +214,14 @@ impl Ranks {
                 x ^= x >> 16;
                 x = x.wrapping_mul(MIX[1]);
                 x ^ (x >> 16)
+            }
+            Ranks::Member { mask } => {
+                let mut x = place ^ mask;
+                x ^= x >> HALF;
+                x = x.wrapping_mul(MIX[0]) & MEMBER_MASK;
+                x ^= x >> HALF;
+                x = x.wrapping_mul(MIX[1]) & MEMBER_MASK;
+                x ^ (x >> HALF)
             }
         }
     }
@@ -194,6 +239,14 @@ impl Ranks {
                 x ^= x >> 16;
                 x ^ mask
             }
+            Ranks::Member { mask } => {
+                let mut x = rank ^ (rank >> HALF);
+                x = x.wrapping_mul(UNMIX[1]) & MEMBER_MASK;
+                x ^= x >> HALF;
+                x = x.wrapping_mul(UNMIX[0]) & MEMBER_MASK;
+                x ^= x >> HALF;
+                x ^ mask
+            }
         }
     }
 
@@ -201,7 +254,7 @@ impl Ranks {
     #[inline]
     pub fn number(&self, place: u32) -> u32 {
         match self {
-            Ranks::Stream { .. } => place,
+            Ranks::Stream { .. } | Ranks::Member { .. } => place,
             Ranks::Herd { numbers } => numbers[place as usize],
         }
     }
@@ -261,6 +314,33 @@ mod tests {
     }
 
     #[test]
+    fn ranks_of_a_member_are_a_bijection_of_its_bits() {
+        let ranks = Ranks::member(&Streams::new(7, 3).of_group("batch"));
+        for place in (0..2_000).chain([MEMBER_MASK, MEMBER_MASK - 1, 1 << 25]) {
+            assert!(ranks.rank(place) <= MEMBER_MASK);
+            assert_eq!(ranks.place(ranks.rank(place)), place);
+        }
+    }
+
+    /// Chi-square over which of 20 members of either of two groups has the least rank; 39
+    /// degrees of freedom, 99.9 % point 72.05.
+    #[test]
+    fn no_member_and_no_group_is_first_more_often() {
+        let mut first = [0u32; 40];
+        for seed in 0..40_000 {
+            let streams = Streams::new(seed, 0);
+            let of = |name| Ranks::member(&streams.of_group(name));
+            let (one, two) = (of("one"), of("two"));
+            let rank = |i: usize| if i < 20 { one.rank(i as u32) } else { two.rank(i as u32 - 20) };
+            let winner = (0..40).min_by_key(|&i| rank(i)).unwrap();
+            first[winner] += 1;
+        }
+        let off = |n: u32| (f64::from(n) - 1_000.0) * (f64::from(n) - 1_000.0) / 1_000.0;
+        let chi: f64 = first.iter().map(|&n| off(n)).sum();
+        assert!(chi < 72.05, "{chi}");
+    }
+
+    #[test]
     fn numbers_of_a_herd_are_a_permutation() {
         for count in [1, 2, 3, 5, 40, 1_000, 1_024, 1_025] {
             let ranks = Ranks::herd(&Streams::new(7, count), count);
@@ -299,6 +379,9 @@ mod tests {
             here.fault(1, 5, 1),
             Streams::new(1, 1).stream(Purpose::Service, 5, 1),
             Streams::new(2, 0).stream(Purpose::Service, 5, 1),
+            here.of_group("a").stream(Purpose::Service, 5, 1),
+            here.of_group("b").stream(Purpose::Service, 5, 1),
+            here.of_group("a-name-longer-than-a-block").stream(Purpose::Service, 5, 1),
         ] {
             assert_ne!(base, first(other));
         }

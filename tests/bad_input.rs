@@ -208,6 +208,102 @@ const KINDS: [Case; 10] = [
     ("replications = 2", "replications = 0", "27:1", &["0 replications", "1 to 1000000"]),
 ];
 
+/// Two groups; changed as [`SMALL`] is.
+const GROUPS: &str = r#"format = 1
+
+[provider]
+concurrency = 5
+
+[[group]]
+name = "live"
+workload = { clients = 5, burst = {} }
+
+[[group.layers]]
+name = "sdk"
+budget = { ratio = { of_requests = 0.1, scope = "fleet" } }
+
+[[group]]
+name = "batch"
+workload = { clients = 9, closed_loop = { jobs = 20 } }
+
+[[group.layers]]
+name = "sdk"
+max_attempts = 3
+budget = { ratio = { of_requests = 0.1, scope = "fleet" } }
+"#;
+
+const IN_GROUPS: [Case; 13] = [
+    (
+        "[provider]",
+        "[workload]\nburst = {}\n[provider]",
+        "3:2",
+        &["workload", "has [[group]]", "move workload into the groups"],
+    ),
+    ("[provider]", "[client]\n[provider]", "3:2", &["client", "move its keys into the groups"]),
+    ("[[group]]\nname = \"live\"", "[group]\nname = \"live\"", "", &["`group`", "as [[…]]"]),
+    ("name = \"live\"\n", "", "6:1", &["group.0", "`name` is missing", "text in quotes"]),
+    ("\"live\"", "\"batch\"", "15:1", &["two groups are called \"batch\"", "its own name"]),
+    ("\"live\"", "\"my group\"", "7:1", &["group.0.name", "\"my group\"", "letters, digits"]),
+    ("workload = { clients = 5, burst = {} }", "", "6:1", &["group.0", "`workload` is missing"]),
+    ("clients = 9,", "clients = 0,", "16:14", &["group.1.workload.clients", "0 clients"]),
+    ("jobs = 20", "jobs = 0", "16:43", &["group.1.workload.closed_loop.jobs", "0 jobs"]),
+    (
+        "max_attempts = 3",
+        "max_attempts = 0",
+        "20:1",
+        &["group.1.layers.0.max_attempts", "1 (no retry)"],
+    ),
+    (
+        "max_attempts = 3",
+        "preset = \"openai\"",
+        "20:1",
+        &["group.1.layers.0.preset", "openai-python-3.57"],
+    ),
+    (
+        "max_attempts = 3",
+        "max_atempts = 3",
+        "20:1",
+        &["group.1.layers.0.max_atempts", "did you mean"],
+    ),
+    (
+        "max_attempts = 3\nbudget = { ratio = { of_requests = 0.1",
+        "max_attempts = 3\nbudget = { ratio = { of_requests = 0.2",
+        "21:1",
+        &["group.1.layers.0.budget", "the fleet shares one budget", "state the same"],
+    ),
+];
+
+#[test]
+fn a_wrong_group_is_named_by_line() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), GROUPS).unwrap();
+    let ran = run(home.path(), &["check", "storm.toml"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for (old, new, place, parts) in IN_GROUPS {
+        assert!(GROUPS.contains(old), "{old}");
+        std::fs::write(home.path().join("storm.toml"), GROUPS.replacen(old, new, 1)).unwrap();
+        let ran = run(home.path(), &["check", "storm.toml"]);
+        refused(new, &ran, parts);
+        assert!(ran.err.starts_with(&format!("error: storm.toml:{place}")), "{new}: {}", ran.err);
+    }
+    std::fs::write(home.path().join("storm.toml"), GROUPS).unwrap();
+    for (setting, parts) in [
+        ("group.live.workload.clients=0", ["group.0.workload.clients", "0 clients"]),
+        ("group.night.workload.clients=1", ["no item \"night\"", "known: live, batch"]),
+        ("workload.clients=1", ["has [[group]]", "into the groups"]),
+        ("group=[]", ["group", "the list is empty"]),
+        ("group={}", ["found a table", "[[group]]"]),
+    ] {
+        refused(setting, &run(home.path(), &["check", "storm.toml", "--set", setting]), &parts);
+    }
+    let policies = |place: &[&str], parts: &[&str]| {
+        let ran = run(home.path(), &[&["compare", "storm.toml", "-r", "1"], place].concat());
+        refused(&place.join(" "), &ran, parts);
+    };
+    policies(&["--group", "night"], &["no group is called \"night\"", "live, batch"]);
+    policies(&["--group", "live", "--layer", "app"], &["no layer is called \"app\"", "sdk"]);
+}
+
 #[test]
 fn the_small_scenario_itself_is_right() {
     let home = tempfile::tempdir().unwrap();

@@ -54,7 +54,8 @@ fn whole_scenarios_in_the_documents_are_right() {
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
         for (line, block) in blocks(&text, "toml") {
-            if !block.contains("[workload]") || block.contains("[dependencies]") {
+            let whole = block.contains("[workload]") || block.contains("[[group]]");
+            if !whole || block.contains("[dependencies]") {
                 continue;
             }
             count += 1;

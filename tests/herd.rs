@@ -18,7 +18,7 @@ struct Outcomes {
 }
 
 impl Observer for Outcomes {
-    fn resolved(&mut self, now: Time, _created: Time, outcome: Outcome) {
+    fn resolved(&mut self, now: Time, _group: usize, _created: Time, outcome: Outcome) {
         match outcome {
             Outcome::Succeeded => self.answered.push(now),
             Outcome::GaveUp(_) => self.gave_up.push(now),

@@ -51,8 +51,28 @@ const SPANS: [&str; 8] = ["0s", "1ns", "1ms", "50ms", "100ms", "150ms", "1s", "3
 const LIMITS: [&str; 6] = ["1ns", "50ms", "100ms", "150ms", "1s", "4s"];
 const SCOPES: [&str; 3] = ["client", "group", "fleet"];
 
-fn scenario(dice: &mut Dice) -> String {
-    let mut text = String::from("[workload]\n");
+/// A scenario with so many groups; 0 is the short form.
+fn scenario(dice: &mut Dice, groups: usize) -> String {
+    let mut text = String::new();
+    if groups == 0 {
+        clients(dice, "workload", "request", &mut text);
+    }
+    provider(dice, &mut text);
+    if groups == 0 {
+        (0..dice.below(4)).for_each(|l| layer(dice, l, "client", &mut text));
+    }
+    for group in 0..groups {
+        writeln!(text, "[[group]]\nname = \"group{group}\"\n").unwrap();
+        clients(dice, "group.workload", "group.request", &mut text);
+        (0..dice.below(4)).for_each(|l| layer(dice, l, "group", &mut text));
+    }
+    let horizon = dice.one_of(&["1ns", "100ms", "3s", "10s", "20s"]);
+    writeln!(text, "[measure]\nhorizon = \"{horizon}\"\nwindow = \"10ms\"").unwrap();
+    writeln!(text, "events_per_instant = 5000").unwrap();
+    text
+}
+
+fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text: &mut String) {
     let clients = dice.one_of(&[1, 2, 7, 30]);
     let workload = match dice.below(4) {
         0 => "burst = { at = \"0s\" }".to_owned(),
@@ -68,18 +88,10 @@ fn scenario(dice: &mut Dice) -> String {
         ),
         _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };
-    writeln!(text, "clients = {clients}\n{workload}\n\n[request]").unwrap();
-    writeln!(text, "input_tokens = 10").unwrap();
+    writeln!(text, "[{workload_section}]\nclients = {clients}\n{workload}\n").unwrap();
+    writeln!(text, "[{request_section}]\ninput_tokens = 10").unwrap();
     let output = ["5", "{ uniform = { low = 0, high = 40 } }", "{ exponential = { mean = 20 } }"];
     writeln!(text, "output_tokens = {}\n", dice.one_of(&output)).unwrap();
-    provider(dice, &mut text);
-    for l in 0..dice.below(4) {
-        layer(dice, l, &mut text);
-    }
-    let horizon = dice.one_of(&["1ns", "100ms", "3s", "10s", "20s"]);
-    writeln!(text, "[measure]\nhorizon = \"{horizon}\"\nwindow = \"10ms\"").unwrap();
-    writeln!(text, "events_per_instant = 5000").unwrap();
-    text
 }
 
 fn provider(dice: &mut Dice, text: &mut String) {
@@ -166,8 +178,8 @@ fn fault(dice: &mut Dice, text: &mut String) {
     writeln!(text, "outage = {{ from = \"{from}\"{to}, status = {status}{answer} }}\n").unwrap();
 }
 
-fn layer(dice: &mut Dice, number: usize, text: &mut String) {
-    writeln!(text, "[[client.layers]]\nname = \"layer{number}\"").unwrap();
+fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
+    writeln!(text, "[[{client}.layers]]\nname = \"layer{number}\"").unwrap();
     writeln!(text, "max_attempts = {}", dice.one_of(&[1, 2, 3, 6])).unwrap();
     let backoff = match dice.below(7) {
         0 => "\"no_backoff\"".to_owned(),
@@ -192,22 +204,29 @@ fn layer(dice: &mut Dice, number: usize, text: &mut String) {
         writeln!(text, "deadline = \"{}\"", dice.one_of(&LIMITS)).unwrap();
     }
     let scope = dice.one_of(&SCOPES);
+    // What groups share they must state alike.
+    let shared = |scope: &str| client == "group" && scope == "fleet";
     match dice.below(4) {
+        0 if shared(scope) => {}
         0 => {
             let (ratio, burst) =
                 (dice.one_of(&["0.0", "0.1", "1.0", "0.7"]), dice.one_of(&["0.0", "0.5", "4.0"]));
             writeln!(text, "budget = {{ ratio = {{ of_requests = {ratio}, burst = {burst}, scope = \"{scope}\" }} }}").unwrap();
         }
         1 => {
-            let capacity = dice.one_of(&["0.0", "1.0", "10.0"]);
-            let (refill, cost) =
+            let mut capacity = dice.one_of(&["0.0", "1.0", "10.0"]);
+            let (mut refill, mut cost) =
                 (dice.one_of(&["0.0", "0.1", "2.0"]), dice.one_of(&["0.0", "1.0", "5.0"]));
+            if shared(scope) {
+                (capacity, refill, cost) = ("10.0", "0.1", "1.0");
+            }
             writeln!(text, "budget = {{ token_bucket = {{ capacity = {capacity}, refill_per_success = {refill}, cost = {cost}, scope = \"{scope}\" }} }}").unwrap();
         }
         _ => {}
     }
     if dice.chance(40) {
         let (permits, scope) = (dice.one_of(&[1, 2, 9]), dice.one_of(&SCOPES));
+        let permits = if shared(scope) { 2 } else { permits };
         writeln!(text, "semaphore = {{ permits = {permits}, scope = \"{scope}\" }}").unwrap();
     }
     if dice.chance(40) {
@@ -234,6 +253,8 @@ fn layer(dice: &mut Dice, number: usize, text: &mut String) {
 /// the client hold.
 struct Auditor {
     limits: Limits,
+    /// Those of each group.
+    groups: Vec<Limits>,
     now: Time,
     attempts: u64,
     started: u64,
@@ -263,11 +284,30 @@ impl Limits {
             present: shared.map(|s| s.permits).min().filter(|_| patient).unwrap_or(u32::MAX),
         }
     }
+
+    /// What holds for all groups together.
+    fn together(groups: &[Limits]) -> Limits {
+        Limits {
+            deadline: groups.iter().map(|l| l.deadline).max().unwrap(),
+            attempts: groups.iter().map(|l| l.attempts).max().unwrap(),
+            present: groups.iter().map(|l| l.present).fold(0, u32::saturating_add),
+        }
+    }
 }
 
 impl Auditor {
-    fn new(limits: Limits) -> Auditor {
-        Auditor { limits, now: 0, attempts: 0, started: 0, resolved: 0, billed: 0, useful: 0 }
+    fn new(groups: Vec<Limits>) -> Auditor {
+        let limits = Limits::together(&groups);
+        Auditor {
+            limits,
+            groups,
+            now: 0,
+            attempts: 0,
+            started: 0,
+            resolved: 0,
+            billed: 0,
+            useful: 0,
+        }
     }
 
     fn at(&mut self, now: Time) {
@@ -277,9 +317,9 @@ impl Auditor {
 }
 
 impl Observer for Auditor {
-    fn attempt(&mut self, now: Time, number: u32) {
+    fn attempt(&mut self, now: Time, group: usize, number: u32) {
         self.at(now);
-        assert!((1..=self.limits.attempts).contains(&number), "attempt {number}");
+        assert!((1..=self.groups[group].attempts).contains(&number), "attempt {number}");
         self.attempts += 1;
     }
 
@@ -288,21 +328,21 @@ impl Observer for Auditor {
         assert!(present <= self.limits.present, "{present} at the provider");
     }
 
-    fn started(&mut self, now: Time, waited: u64) {
+    fn started(&mut self, now: Time, _group: usize, waited: u64) {
         self.at(now);
         assert!(waited <= now, "it waited since before the start");
         self.started += 1;
     }
 
-    fn billed(&mut self, now: Time, _tokens: Tokens, useful: bool) {
+    fn billed(&mut self, now: Time, _group: usize, _tokens: Tokens, useful: bool) {
         self.at(now);
         self.billed += 1;
         self.useful += u64::from(useful);
     }
 
-    fn resolved(&mut self, now: Time, created: Time, _outcome: Outcome) {
+    fn resolved(&mut self, now: Time, group: usize, created: Time, _outcome: Outcome) {
         self.at(now);
-        assert!((0..=self.limits.deadline).contains(&(now - created)), "past its deadline");
+        assert!((0..=self.groups[group].deadline).contains(&(now - created)), "past its deadline");
         self.resolved += 1;
     }
 }
@@ -318,7 +358,7 @@ fn run_within(
     let document = Document::parse("swarm", text.to_owned(), PathBuf::from("."));
     let scenario = document.and_then(|d| d.scenario()).map_err(|e| e.to_string())?;
     let plan = scenario.plan(&PathBuf::from(".")).map_err(|e| e.to_string())?;
-    let mut auditor = Auditor::new(limits(&plan.layers));
+    let mut auditor = Auditor::new(plan.groups.iter().map(|group| limits(&group.layers)).collect());
     let result = model::run(&plan, Streams::new(SEED, 0), &mut auditor);
     let Ok(report) = &result else { return Ok(result) };
     let ledger = &report.ledger;
@@ -377,8 +417,10 @@ fn check(text: &str) -> Result<Option<Report>, String> {
     }
 }
 
+/// Two of three scenarios are in the short form.
 fn swarm_scenario(number: u64) -> String {
-    scenario(&mut Dice(number.wrapping_mul(0x0123_4567_89ab_cdef)))
+    let groups = [0, 0, 0, 0, 2, 3][(number % 6) as usize];
+    scenario(&mut Dice(number.wrapping_mul(0x0123_4567_89ab_cdef)), groups)
 }
 
 #[test]

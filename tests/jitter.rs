@@ -194,7 +194,7 @@ struct RetryTimes {
 }
 
 impl Observer for RetryTimes {
-    fn attempt(&mut self, now: Time, number: u32) {
+    fn attempt(&mut self, now: Time, _group: usize, number: u32) {
         if number == self.number {
             self.times.push(seconds(now));
         }

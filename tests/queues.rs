@@ -43,7 +43,7 @@ struct LongWaits {
 }
 
 impl Observer for LongWaits {
-    fn started(&mut self, _now: Time, waited: u64) {
+    fn started(&mut self, _now: Time, _group: usize, waited: u64) {
         self.all += 1;
         self.longer += u32::from(waited > self.limit);
     }

@@ -114,17 +114,17 @@ struct Client {
 }
 
 impl Observer for Client {
-    fn attempt(&mut self, now: Time, _number: u32) {
+    fn attempt(&mut self, now: Time, _group: usize, _number: u32) {
         self.arrivals.push(now);
     }
 
-    fn resolved(&mut self, _now: Time, _created: Time, outcome: Outcome) {
+    fn resolved(&mut self, _now: Time, _group: usize, _created: Time, outcome: Outcome) {
         if outcome == Outcome::Succeeded {
             self.ended = Some("none".to_owned());
         }
     }
 
-    fn gave_up(&mut self, _now: Time, failure: &Failure<'_>) {
+    fn gave_up(&mut self, _now: Time, _group: usize, failure: &Failure<'_>) {
         self.ended = Some(match failure {
             Failure::Status(answer) => format!("({})", answer.status),
             Failure::Reset => "connection".to_owned(),

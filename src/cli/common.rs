@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Seed, execute, swap, target};
+use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Place, Seed, Target, execute, swap};
 use crate::scenario::{Document, MemoryLimit, parse_bytes};
 
 /// How much to run, and with what.
@@ -103,21 +103,35 @@ pub struct PolicyArgs {
         default_value = "none,sdk,equal,full,decorrelated"
     )]
     pub policies: Vec<String>,
-    /// The layer they are put in; the outermost by default.
+    /// The layer they are put in, in every group that has it; the outermost by default.
     #[arg(long, value_name = "NAME")]
     pub layer: Option<String>,
+    /// The group they are put in; every group by default.
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
 }
 
 impl PolicyArgs {
-    /// "policies in layer app (of sdk, app)"
+    fn put(&self) -> Place {
+        Place { layer: self.layer.clone(), group: self.group.clone() }
+    }
+
+    /// "policies in layer app (of sdk, app)", "policies in layers batch/app, live/sdk"
     pub fn place(&self, scenario: &ScenarioArgs) -> Result<String> {
         let scenario = scenario.document()?.scenario()?;
-        let name = &target(&scenario, self.layer.as_deref())?.name;
-        let all: Vec<&str> = scenario.client.layers.iter().map(|l| l.name.as_str()).collect();
-        Ok(match all.len() {
-            1 => format!("policies in layer {name}"),
-            _ => format!("policies in layer {name} (of {})", all.join(", ")),
-        })
+        let targets = self.put().targets(&scenario)?;
+        if let [(None, target)] = targets[..] {
+            let layers = &scenario.groups[0].client.layers;
+            let all: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
+            return Ok(match all.len() {
+                1 => format!("policies in layer {}", target.name),
+                _ => format!("policies in layer {} (of {})", target.name, all.join(", ")),
+            });
+        }
+        let name = |(group, layer): &Target<'_>| format!("{}/{}", group.unwrap_or(""), layer.name);
+        let names: Vec<String> = targets.iter().map(name).collect();
+        let word = if names.len() == 1 { "layer" } else { "layers" };
+        Ok(format!("policies in {word} {}", names.join(", ")))
     }
 
     /// The scenario under each policy.
@@ -129,7 +143,7 @@ impl PolicyArgs {
                 return Err(Error::Input(format!("--policies: \"{name}\" is there twice")));
             }
             let policy = NamedPolicy::parse(name)?;
-            cells.push(Cell::new(name, &swap(&document, &policy, self.layer.as_deref())?)?);
+            cells.push(Cell::new(name, &swap(&document, &policy, &self.put())?)?);
         }
         Ok(cells)
     }

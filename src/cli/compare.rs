@@ -52,6 +52,21 @@ const SHOWN: [&str; 12] = [
     "wasted_usd",
 ];
 
+/// Those of each group, when there are several.
+const SHOWN_BY_GROUP: [&str; 5] =
+    ["success_ratio", "amplification", "peak_sliding", "completion_p99_s", "wasted_tokens"];
+
+/// The names of the metrics of the table, as far as some policy has a value.
+fn shown(cells: &[CellRuns]) -> Vec<String> {
+    let of_group = |metric: &crate::metrics::Metric| {
+        metric.of_group().is_some_and(|(_, name)| SHOWN_BY_GROUP.contains(&name))
+    };
+    let groups = cells[0].cell.metrics.iter().filter(|metric| of_group(metric));
+    let all = SHOWN.iter().map(|name| (*name).to_owned());
+    let names = all.chain(groups.map(|metric| metric.name.clone()));
+    names.filter(|name| cells.iter().any(|cell| !cell.values(name).is_empty())).collect()
+}
+
 pub fn main(args: &Args) -> Result<Answer> {
     let cells = args.policies.cells(&args.scenario)?;
     let measure = &cells[0].scenario.measure;
@@ -135,8 +150,6 @@ fn same_peak_everywhere(cells: &[CellRuns]) -> Option<String> {
 
 fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> String {
     let baseline = &cells[0];
-    let metrics: Vec<&str> =
-        SHOWN.iter().copied().filter(|m| cells.iter().any(|c| !c.values(m).is_empty())).collect();
     let header = |first: &str| {
         let policies = cells.iter().map(|c| c.cell.policy.clone());
         std::iter::once(first.to_owned()).chain(policies).collect::<Vec<_>>()
@@ -146,13 +159,15 @@ fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> Strin
         header(&format!("difference from {}, paired by seed", baseline.cell.policy)),
         "lr",
     );
-    for name in metrics {
+    for name in &shown(cells) {
         let mean = |cell: &CellRuns| {
-            let found =
-                summaries(cell).into_iter().find(|s| s.metric.name == name).and_then(|s| s.summary);
+            let found = summaries(cell)
+                .into_iter()
+                .find(|s| s.metric.name == *name)
+                .and_then(|s| s.summary);
             found.map_or_else(|| "–".to_owned(), |s| with_halfwidth(s.mean, s.ci95))
         };
-        means.row(std::iter::once(name.to_owned()).chain(cells.iter().map(mean)).collect());
+        means.row(std::iter::once(name.clone()).chain(cells.iter().map(mean)).collect());
         let delta = |cell: &CellRuns| {
             let found = difference(name, cell, baseline);
             found.map_or_else(
@@ -160,7 +175,7 @@ fn text(title: &str, cells: &[CellRuns], effort: &Effort, style: Style) -> Strin
                 |p| with_halfwidth(p.difference.mean, p.difference.ci95),
             )
         };
-        paired.row(std::iter::once(name.to_owned()).chain(cells.iter().map(delta)).collect());
+        paired.row(std::iter::once(name.clone()).chain(cells.iter().map(delta)).collect());
     }
     let scenario = &baseline.cell.scenario;
     let capacity = baseline.cell.capacity_per_window().map_or(String::new(), |capacity| {

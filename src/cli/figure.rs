@@ -51,7 +51,7 @@ pub fn on_axis(
     // The axis names the window, so the note need not.
     let mut note = format!(
         "{} · {} from seed {seed}",
-        counted(scenario.workload.clients.into(), "client"),
+        counted(scenario.clients() as f64, "client"),
         counted(cells[0].runs.len() as f64, "replication"),
     );
     let (curves, cut) = without_tail(curves, until(scenario));

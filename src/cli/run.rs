@@ -8,8 +8,9 @@ use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
 use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, Effort, Seed, summaries};
-use crate::output::{Style, Table, interval, number, print, summary_csv};
+use crate::output::{Style, Table, interval, number, print, summary_csv, with_halfwidth};
 use crate::scenario::digest;
+use crate::stats::summary::Summary;
 
 /// Run one scenario and report peaks, completion, outcomes, tokens and dollars.
 #[derive(Debug, clap::Args)]
@@ -47,7 +48,7 @@ pub fn main(args: &Args) -> Result<Answer> {
             effort.replications,
             effort.seed,
             effort.thread_count(),
-            number(cell.scenario.workload.clients.into()),
+            number(cell.scenario.clients() as f64),
             cell.scenario.measure.horizon
         );
         print(&text)?;
@@ -94,7 +95,7 @@ fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result
 fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
     let mut table = Table::new(["metric", "mean", "95 % interval", "min … max", "unit"], "lrrrl");
     let quiet = |name: &str, mean: f64| mean == 0.0 && !ALWAYS.contains(&name);
-    for one in summaries(cell) {
+    for one in summaries(cell).into_iter().filter(|one| one.metric.of_group().is_none()) {
         let Some(summary) = one.summary else { continue };
         // Rows of parts that a scenario does not use would all read 0.
         if quiet(&one.metric.name, summary.max) {
@@ -119,11 +120,45 @@ fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
     let lines: String =
         cell.cell.assumptions().iter().map(|line| format!("  - {line}\n")).collect();
     format!(
-        "{title}\n{}{capacity}{} replications from seed {}; metrics that are 0 or have no value are left out, docs/results.md tells what they mean\nassumptions:\n{lines}",
+        "{title}\n{}{}{capacity}{} replications from seed {}; metrics that are 0 or have no value are left out, docs/results.md tells what they mean\nassumptions:\n{lines}",
         table.show(style),
+        by_group(cell, style),
         effort.replications,
         effort.seed
     )
+}
+
+/// A column for each of several groups.
+fn by_group(cell: &CellRuns, style: Style) -> String {
+    let groups = &cell.cell.scenario.groups;
+    if groups.len() < 2 {
+        return String::new();
+    }
+    let names = groups.iter().filter_map(|group| group.name.clone());
+    let header = std::iter::once("mean ± half of the 95 % interval, by group".to_owned());
+    let mut table = Table::new(header.chain(names), "lr");
+    // The groups' metrics in the order of the catalogue: the same name in each that has it.
+    let mut rows: Vec<(String, Vec<Option<Summary>>)> = Vec::new();
+    for one in summaries(cell) {
+        let Some((group, name)) = one.metric.of_group() else { continue };
+        let row = rows.iter().position(|(other, _)| other == name).unwrap_or_else(|| {
+            rows.push((name.to_owned(), vec![None; groups.len()]));
+            rows.len() - 1
+        });
+        rows[row].1[group] = one.summary;
+    }
+    for (name, found) in rows {
+        let nothing =
+            |s: &Option<Summary>| s.as_ref().is_none_or(|s| s.mean == 0.0 && s.max == 0.0);
+        if found.iter().all(nothing) && !ALWAYS.contains(&name.as_str()) {
+            continue;
+        }
+        let show = |s: Option<Summary>| {
+            s.map_or_else(|| "–".to_owned(), |s| with_halfwidth(s.mean, s.ci95))
+        };
+        table.row(std::iter::once(name).chain(found.into_iter().map(show)).collect());
+    }
+    table.show(style)
 }
 
 /// Metrics that are shown even when they are 0.

@@ -13,7 +13,7 @@ mod summary;
 
 pub use claim::{Basis, Claim, Judged, Verdict, judge, overall};
 pub use definition::{Experiment, PolicySettings, names};
-pub use policies::{NamedPolicy, swap, target};
+pub use policies::{NamedPolicy, Place, Target, swap};
 pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
 pub use seed::Seed;
 pub use summary::{MetricSummary, WindowRow, summaries, windows};

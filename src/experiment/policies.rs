@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::client::{Backoff, Layer, POLICIES};
 use crate::error::{Error, Result};
 use crate::presets::{self, Kind};
-use crate::scenario::{Document, Scenario, suggest};
+use crate::scenario::{Document, Group, Scenario, suggest};
 
 /// A policy of the command line: `full`, `no-retry`, `preset:openai-python-3.57`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,33 +63,84 @@ impl fmt::Display for NamedPolicy {
     }
 }
 
-/// The layer that policies are put in: the one called `layer`, or the outermost.
-pub fn target<'a>(scenario: &'a Scenario, layer: Option<&str>) -> Result<&'a Layer> {
-    let layers = &scenario.client.layers;
-    let found = match layer {
-        Some(name) => layers.iter().find(|l| l.name == name),
-        None => layers.last(),
-    };
-    found.ok_or_else(|| {
-        let known: Vec<&str> = layers.iter().map(|l| l.name.as_str()).collect();
-        Error::Input(match layer {
-            Some(name) => format!("no layer is called \"{name}\"{}", suggest(name, &known)),
-            None => {
-                "the scenario has no layer to put a policy in; add [[client.layers]] with a name"
-                    .to_owned()
-            }
-        })
-    })
+/// Where policies are put: by default the outermost layer of every group.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The layer's name; every group that has it.
+    pub layer: Option<String>,
+    /// The group's name.
+    pub group: Option<String>,
 }
 
-/// The document with `policy` in the layer called `layer`, the outermost by default.
+/// A layer of a scenario: the name of its group, if it has one, and the layer.
+pub type Target<'a> = (Option<&'a str>, &'a Layer);
+
+impl Place {
+    /// The layers that policies are put in, at least one.
+    pub fn targets<'a>(&self, scenario: &'a Scenario) -> Result<Vec<Target<'a>>> {
+        let groups = self.groups(scenario)?;
+        let found = |group: &&'a Group| {
+            let layers = &group.client.layers;
+            let layer = match &self.layer {
+                Some(name) => layers.iter().find(|layer| layer.name == *name),
+                None => layers.last(),
+            };
+            layer.map(|layer| (group.name.as_deref(), layer))
+        };
+        let targets: Vec<Target<'a>> = groups.iter().filter_map(found).collect();
+        if !targets.is_empty() {
+            return Ok(targets);
+        }
+        let layers = groups.iter().flat_map(|group| &group.client.layers);
+        let mut known: Vec<&str> = layers.map(|layer| layer.name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let list = if scenario.groups[0].name.is_some() { "group" } else { "client" };
+        Err(Error::Input(match &self.layer {
+            Some(name) => format!("no layer is called \"{name}\"{}", suggest(name, &known)),
+            None => {
+                format!(
+                    "the scenario has no layer to put a policy in; add [[{list}.layers]] with a name"
+                )
+            }
+        }))
+    }
+
+    fn groups<'a>(&self, scenario: &'a Scenario) -> Result<Vec<&'a Group>> {
+        let Some(name) = &self.group else { return Ok(scenario.groups.iter().collect()) };
+        let same = |group: &&Group| group.name.as_ref() == Some(name);
+        if let Some(group) = scenario.groups.iter().find(same) {
+            return Ok(vec![group]);
+        }
+        let known: Vec<&str> = scenario.groups.iter().filter_map(|g| g.name.as_deref()).collect();
+        Err(Error::Input(if known.is_empty() {
+            "the scenario has no groups; leave --group out".to_owned()
+        } else {
+            format!("no group is called \"{name}\"{}", suggest(name, &known))
+        }))
+    }
+}
+
+/// The document with `policy` in the layers at `place`.
 ///
 /// A backoff keeps the base, multiplier and cap of the layer where it has them (`sdk` is always
 /// the SDKs' own schedule); a preset replaces every key of the layer.
-pub fn swap(document: &Document, policy: &NamedPolicy, layer: Option<&str>) -> Result<Document> {
+pub fn swap(document: &Document, policy: &NamedPolicy, place: &Place) -> Result<Document> {
     let scenario = document.scenario()?;
-    let target = target(&scenario, layer)?;
-    let at = |key: &str| format!("client.layers.{}{key}", target.name);
+    let mut swapped = document.clone();
+    for target in place.targets(&scenario)? {
+        swapped = swap_one(&swapped, policy, target)?;
+    }
+    Ok(swapped)
+}
+
+fn swap_one(
+    document: &Document,
+    policy: &NamedPolicy,
+    (group, target): Target<'_>,
+) -> Result<Document> {
+    let list = group.map_or("client.layers".to_owned(), |name| format!("group.{name}.layers"));
+    let at = |key: &str| format!("{list}.{}{key}", target.name);
     let by = format!("policy {policy}");
     match policy {
         NamedPolicy::AsWritten => Ok(document.clone()),

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::metrics::{Facts, Metric, Recorder, catalog};
-use crate::model::{self, Plan};
+use crate::metrics::{Facts, GroupLayers, Metric, Recorder, catalog};
+use crate::model::{self, GroupPlan, Plan};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
@@ -27,8 +27,7 @@ impl Cell {
     pub fn new(policy: &str, document: &Document) -> Result<Cell> {
         let scenario = document.scenario()?;
         let plan = scenario.plan(document.folder())?;
-        let layers: Vec<&str> = plan.layers.iter().map(|layer| layer.name.as_str()).collect();
-        let metrics = catalog(&layers, scenario.watch(), &scenario.parts());
+        let metrics = metrics(&plan, &scenario);
         Ok(Cell { policy: policy.to_owned(), metrics, plan, scenario })
     }
 
@@ -62,6 +61,16 @@ impl Cell {
             retries: facts.retries().to_vec(),
         })
     }
+}
+
+fn metrics(plan: &Plan, scenario: &Scenario) -> Vec<Metric> {
+    let groups: Vec<GroupLayers<'_>> = plan.groups.iter().filter_map(group_layers).collect();
+    catalog(&plan.layer_names(), &groups, scenario.watch(), &scenario.parts())
+}
+
+fn group_layers(group: &GroupPlan) -> Option<GroupLayers<'_>> {
+    let layers = group.layers.iter().map(|layer| layer.name.as_str()).collect();
+    Some(GroupLayers { name: group.name.as_ref()?, layers })
 }
 
 /// One run: a cell under one replication.

@@ -26,6 +26,8 @@ pub struct Metric {
     pub better: Better,
     /// One line of meaning.
     pub meaning: &'static str,
+    /// The name of the metric without its group, and the number of the group.
+    group: Option<(String, usize)>,
     value: Value,
 }
 
@@ -39,8 +41,17 @@ enum Value {
 }
 
 impl Metric {
+    /// The number of the group that it is of, and its name there; None when it is of all clients.
+    pub fn of_group(&self) -> Option<(usize, &str)> {
+        self.group.as_ref().map(|(name, g)| (*g, name.as_str()))
+    }
+
     /// The metric of a run; None where there is none.
     pub fn value(&self, facts: &Facts) -> Option<f64> {
+        let facts = match &self.group {
+            Some((_, g)) => facts.groups.get(*g)?,
+            None => facts,
+        };
         let retry = |k: usize| facts.recorder.by_retry.get(k);
         match self.value {
             Value::Of(function) => function(facts),
@@ -299,19 +310,60 @@ fn usd_per_thousand(facts: &Facts) -> Option<f64> {
     (requests > 0).then(|| usd * 1_000.0 / requests as f64)
 }
 
+/// Metrics of the provider as a whole, which no group has for itself.
+const PROVIDER_WIDE: [&str; 2] = ["peak_in_flight", "mean_in_flight"];
+
 /// The metrics of a scenario with these `parts` and layers of these names (innermost first),
-/// watched as told.
-pub fn catalog(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
+/// watched as told; after those of all clients come those of each group, when there are several.
+pub fn catalog(
+    layers: &[&str],
+    groups: &[GroupLayers<'_>],
+    watch: Watch,
+    parts: &[Part],
+) -> Vec<Metric> {
+    let mut metrics = of_all(layers, watch, parts);
+    if groups.len() < 2 {
+        return metrics;
+    }
+    for (g, group) in groups.iter().enumerate() {
+        let own = of_all(&group.layers, watch, parts).into_iter();
+        let own = own.filter(|metric| !PROVIDER_WIDE.contains(&metric.name.as_str()));
+        metrics.extend(own.map(|metric| Metric {
+            name: format!("group_{}_{}", group.name, metric.name),
+            group: Some((metric.name, g)),
+            ..metric
+        }));
+    }
+    metrics
+}
+
+/// A group and its layers, innermost first.
+#[derive(Clone, Debug)]
+pub struct GroupLayers<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Names of its layers.
+    pub layers: Vec<&'a str>,
+}
+
+fn of_all(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
     let of_parts = OF_PARTS.iter().filter(|(part, _)| parts.contains(part)).map(|(_, row)| row);
-    let fixed = TABLE.iter().chain(of_parts).map(|&(name, unit, better, meaning, function)| {
-        Metric { name: name.to_owned(), unit, better, meaning, value: Value::Of(function) }
-    });
+    let fixed =
+        TABLE.iter().chain(of_parts).map(|&(name, unit, better, meaning, function)| Metric {
+            name: name.to_owned(),
+            unit,
+            better,
+            meaning,
+            group: None,
+            value: Value::Of(function),
+        });
     let retries = (0..watch.per_retry as usize).flat_map(|k| {
         let metric = |name: &str, unit, meaning, value| Metric {
             name: format!("retry_{}_{name}", k + 1),
             unit,
             better: Better::Lower,
             meaning,
+            group: None,
             value,
         };
         [
@@ -335,6 +387,7 @@ pub fn catalog(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
         unit: "ratio",
         better: Better::Lower,
         meaning: "attempts of this layer per call into it",
+        group: None,
         value: Value::LayerAttempts(l),
     });
     fixed.chain(retries).chain(layers).collect()

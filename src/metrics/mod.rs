@@ -5,6 +5,6 @@ mod latency;
 mod recorder;
 mod windows;
 
-pub use catalog::{Better, Metric, Part, catalog};
+pub use catalog::{Better, GroupLayers, Metric, Part, catalog};
 pub use recorder::{Facts, Recorder, Watch};
 pub use windows::{Series, SlidingPeak};

@@ -3,7 +3,7 @@
 use super::latency::{Durations, MeanDuration};
 use super::windows::{Series, SlidingPeak};
 use crate::answer::Outcome;
-use crate::model::{Observer, Report};
+use crate::model::{Ledger, Observer, Report};
 use crate::server::{Billing, Tokens};
 use crate::units::Time;
 
@@ -14,6 +14,8 @@ pub struct Watch {
     pub window: u64,
     /// How many retries of a request are watched one by one.
     pub per_retry: u32,
+    /// How many groups are watched apart: none when there is only one.
+    pub groups: usize,
 }
 
 /// The k-th retries of all requests.
@@ -42,9 +44,9 @@ impl OneRetry {
     }
 }
 
-/// Collects during a run what metrics are made of.
+/// What metrics are made of, of all clients or of a group.
 #[derive(Clone, Debug)]
-pub struct Recorder {
+pub(super) struct Record {
     pub(super) first_attempts: Series,
     pub(super) retries: Series,
     pub(super) all_sliding: SlidingPeak,
@@ -60,11 +62,10 @@ pub struct Recorder {
     pub(super) budget_refused: u64,
 }
 
-impl Recorder {
-    /// A recorder that watches as told.
-    pub fn new(watch: Watch) -> Recorder {
-        let Watch { window, per_retry } = watch;
-        Recorder {
+impl Record {
+    fn new(watch: Watch) -> Record {
+        let Watch { window, per_retry, .. } = watch;
+        Record {
             first_attempts: Series::new(window),
             retries: Series::new(window),
             all_sliding: SlidingPeak::new(window),
@@ -80,9 +81,7 @@ impl Recorder {
             budget_refused: 0,
         }
     }
-}
 
-impl Observer for Recorder {
     #[inline]
     fn attempt(&mut self, now: Time, number: u32) {
         self.all_sliding.add(now);
@@ -98,17 +97,7 @@ impl Observer for Recorder {
     }
 
     #[inline]
-    fn present(&mut self, _now: Time, present: u32) {
-        self.peak_present = self.peak_present.max(present);
-    }
-
-    #[inline]
-    fn started(&mut self, _now: Time, waited: u64) {
-        self.queue_wait.add(waited);
-    }
-
-    #[inline]
-    fn billed(&mut self, _now: Time, tokens: Tokens, useful: bool) {
+    fn billed(&mut self, tokens: Tokens, useful: bool) {
         self.billed += tokens;
         if useful {
             self.useful += tokens;
@@ -123,23 +112,86 @@ impl Observer for Recorder {
             Outcome::GaveUp(_) => self.gave_up_after.add(now - created),
         }
     }
+}
 
-    fn budget_refused(&mut self, _now: Time) {
-        self.budget_refused += 1;
+/// Collects during a run what metrics are made of.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    all: Record,
+    /// Those of each group, when there are several.
+    groups: Vec<Record>,
+}
+
+impl Recorder {
+    /// A recorder that watches as told.
+    pub fn new(watch: Watch) -> Recorder {
+        Recorder { all: Record::new(watch), groups: vec![Record::new(watch); watch.groups] }
+    }
+
+    /// Tells the record of all clients, and that of the group if it has one.
+    #[inline]
+    fn tell(&mut self, group: usize, what: impl Fn(&mut Record)) {
+        what(&mut self.all);
+        if let Some(own) = self.groups.get_mut(group) {
+            what(own);
+        }
+    }
+}
+
+impl Observer for Recorder {
+    #[inline]
+    fn attempt(&mut self, now: Time, group: usize, number: u32) {
+        self.tell(group, |record| record.attempt(now, number));
+    }
+
+    #[inline]
+    fn present(&mut self, _now: Time, present: u32) {
+        self.all.peak_present = self.all.peak_present.max(present);
+    }
+
+    #[inline]
+    fn started(&mut self, _now: Time, group: usize, waited: u64) {
+        self.tell(group, |record| record.queue_wait.add(waited));
+    }
+
+    #[inline]
+    fn billed(&mut self, _now: Time, group: usize, tokens: Tokens, useful: bool) {
+        self.tell(group, |record| record.billed(tokens, useful));
+    }
+
+    #[inline]
+    fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
+        self.tell(group, |record| record.resolved(now, created, outcome));
+    }
+
+    fn budget_refused(&mut self, _now: Time, group: usize) {
+        self.tell(group, |record| record.budget_refused += 1);
     }
 }
 
 /// Everything that is known after a run; metrics are functions of it.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    pub(super) recorder: Recorder,
+    pub(super) recorder: Record,
     pub(super) report: Report,
     pub(super) billing: Billing,
+    /// The same of each group that is watched apart.
+    pub(super) groups: Vec<Facts>,
 }
 
 impl Facts {
     /// Closes the books of a run.
-    pub fn new(mut recorder: Recorder, report: Report, billing: Billing) -> Facts {
+    pub fn new(recorder: Recorder, report: Report, billing: Billing) -> Facts {
+        let groups = recorder.groups.into_iter().zip(&report.groups);
+        let of_group = |(record, ledger): (Record, &Ledger)| {
+            let report = Report { ledger: ledger.clone(), groups: Vec::new(), ..report };
+            Facts::of(record, report, billing.clone(), Vec::new())
+        };
+        let groups = groups.map(of_group).collect();
+        Facts::of(recorder.all, report, billing, groups)
+    }
+
+    fn of(mut recorder: Record, report: Report, billing: Billing, groups: Vec<Facts>) -> Facts {
         recorder.completion.close();
         recorder.gave_up_after.close();
         debug_assert_eq!(
@@ -147,7 +199,7 @@ impl Facts {
             report.ledger.attempts,
             "I12: windows add up to attempts"
         );
-        Facts { recorder, report, billing }
+        Facts { recorder, report, billing, groups }
     }
 
     /// Hash of the trajectory.

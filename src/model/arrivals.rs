@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::dist::Sampler;
 use crate::rng::{Purpose, Streams};
 use crate::server::Tokens;
-use crate::units::Time;
+use crate::units::{Span, Time};
 use crate::workload::{Burst, Poisson, Trace};
 
 /// The kinds of workload, ready to run.
@@ -37,6 +37,14 @@ impl Arrivals {
             Arrivals::Poisson { .. } => 0,
             Arrivals::ClosedLoop { jobs } => *jobs,
             Arrivals::Trace(trace) => trace.len() as u32,
+        }
+    }
+
+    /// Requests to expect before `horizon`.
+    pub fn expected(&self, clients: u32, horizon: Span) -> f64 {
+        match self {
+            Arrivals::Poisson { stream, .. } => stream.expected(horizon),
+            _ => self.known(clients).into(),
         }
     }
 

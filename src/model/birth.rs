@@ -1,87 +1,83 @@
 //! How requests come into being, and what their end brings about.
 
-use super::simulation::{Phase, Simulation, State};
+use super::simulation::{Phase, Simulation};
 use super::{Arrivals, Observer};
 use crate::answer::Outcome;
 use crate::engine::Class;
 
 impl<O: Observer> Simulation<'_, O> {
     pub(super) fn start(&mut self) {
-        match &self.plan.arrivals {
+        (0..self.groups.len()).for_each(|g| self.start_group(g));
+    }
+
+    fn start_group(&mut self, g: usize) {
+        let plan = self.groups[g].plan;
+        match &plan.arrivals {
             Arrivals::Burst(burst) => {
-                for request in 0..self.plan.clients {
-                    let at = burst.arrival(self.number(request), &self.streams);
-                    self.schedule(at, Class::Attempt, request, 0);
+                for place in 0..plan.clients {
+                    let group = &self.groups[g];
+                    let at = burst.arrival(group.number(place), &group.streams);
+                    self.schedule(at, Class::Attempt, self.naming.join(g, place), 0);
                 }
             }
             Arrivals::ClosedLoop { jobs } => {
-                let first = self.plan.clients.min(*jobs);
-                self.next_request = first;
-                for request in 0..first {
-                    self.requests.worker[request as usize] = request;
-                    self.schedule(0, Class::Attempt, request, 0);
+                let first = plan.clients.min(*jobs);
+                self.groups[g].next_request = first;
+                for place in 0..first {
+                    self.groups[g].requests.worker[place as usize] = place;
+                    self.schedule(0, Class::Attempt, self.naming.join(g, place), 0);
                 }
             }
-            Arrivals::Poisson { .. } | Arrivals::Trace(_) => self.schedule_next_arrival(),
+            Arrivals::Poisson { .. } | Arrivals::Trace(_) => self.schedule_next_arrival(g),
         }
     }
 
     /// Schedules the next request of a stream, and with it all others of the same instant, so
     /// that their order is that of their ranks.
-    pub(super) fn schedule_next_arrival(&mut self) {
+    pub(super) fn schedule_next_arrival(&mut self, g: usize) {
         let mut instant = None;
-        while let Some(at) =
-            self.plan.arrivals.next(self.next_request, self.last_arrival, &self.streams)
-            && instant.is_none_or(|same| same == at)
-        {
+        loop {
+            let group = &mut self.groups[g];
+            let place = group.next_request;
+            let next = group.plan.arrivals.next(place, group.last_arrival, &group.streams);
+            let Some(at) = next.filter(|at| instant.is_none_or(|same| same == *at)) else { return };
             instant = Some(at);
-            self.last_arrival = at;
-            self.grow_to(self.next_request as usize + 1);
-            self.schedule(at, Class::Attempt, self.next_request, 0);
-            self.next_request += 1;
+            group.last_arrival = at;
+            group.next_request += 1;
+            group.grow_to(place as usize + 1);
+            self.schedule(at, Class::Attempt, self.naming.join(g, place), 0);
         }
-    }
-
-    pub(super) fn grow_to(&mut self, len: usize) {
-        if self.requests.states.len() >= len {
-            return;
-        }
-        self.requests.states.resize(len, State::default());
-        match self.plan.arrivals {
-            Arrivals::ClosedLoop { .. } => {
-                self.requests.worker.resize(len, 0);
-                self.requests.created.resize(len, 0);
-            }
-            Arrivals::Poisson { .. } => self.requests.created.resize(len, 0),
-            Arrivals::Burst(_) | Arrivals::Trace(_) => {}
-        }
-        self.layers.iter_mut().for_each(|layer| layer.grow_to(len));
     }
 
     pub(super) fn create(&mut self, request: u32) {
         let now = self.events.now();
-        self.ledger.created += 1;
-        if let Some(created) = self.requests.created.get_mut(request as usize) {
+        let (g, place) = self.split(request);
+        let group = &mut self.groups[g];
+        group.ledger.created += 1;
+        if let Some(created) = group.requests.created.get_mut(place as usize) {
             *created = now;
         }
-        let last_scheduled = request + 1 == self.next_request;
-        if last_scheduled && !matches!(self.plan.arrivals, Arrivals::ClosedLoop { .. }) {
-            self.schedule_next_arrival();
+        let layers = group.layers.len();
+        let last_scheduled = place + 1 == group.next_request;
+        if last_scheduled && !matches!(group.plan.arrivals, Arrivals::ClosedLoop { .. }) {
+            self.schedule_next_arrival(g);
         }
-        self.enter(request, self.layers.len());
+        self.enter(request, layers);
     }
 
     pub(super) fn resolve(&mut self, request: u32, outcome: Outcome) {
         let now = self.events.now();
+        let (g, place) = self.split(request);
         self.advance(request, Phase::Resolved);
-        self.observer.resolved(now, self.created(request), outcome);
-        if let Arrivals::ClosedLoop { jobs } = self.plan.arrivals
-            && self.next_request < jobs
+        let group = &mut self.groups[g];
+        self.observer.resolved(now, g, group.created(place), outcome);
+        if let Arrivals::ClosedLoop { jobs } = group.plan.arrivals
+            && group.next_request < jobs
         {
-            let job = self.next_request;
-            self.next_request += 1;
-            self.requests.worker[job as usize] = self.requests.worker[request as usize];
-            self.schedule(now, Class::Attempt, job, 0);
+            let job = group.next_request;
+            group.next_request += 1;
+            group.requests.worker[job as usize] = group.requests.worker[place as usize];
+            self.schedule(now, Class::Attempt, self.naming.join(g, job), 0);
         }
     }
 }

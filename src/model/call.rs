@@ -10,33 +10,37 @@ impl<O: Observer> Simulation<'_, O> {
     /// Enters the layers below `above`, outermost first, and sends when all let it through.
     pub(super) fn enter(&mut self, request: u32, above: usize) {
         let now = self.events.now();
-        let client = self.client(request);
+        let (g, place) = self.split(request);
         for l in (0..above).rev() {
-            self.layers[l].enter(now, request, client);
+            self.groups[g].layers[l].enter(now, place);
+            if let Some(vault) = self.vault(request, l) {
+                vault.on_request();
+            }
             if !self.acquire(request, l) {
                 return;
             }
-            self.layers[l].start_attempt(now, request);
+            self.groups[g].layers[l].start_attempt(now, place);
         }
         self.send(request);
     }
 
     /// Goes on at layer `l`, whose permit is held.
     pub(super) fn proceed(&mut self, request: u32, l: usize) {
-        self.layers[l].start_attempt(self.events.now(), request);
+        let (g, place) = self.split(request);
+        self.groups[g].layers[l].start_attempt(self.events.now(), place);
         self.enter(request, l);
     }
 
     /// Takes a permit of layer `l`, or gets in line for one.
     pub(super) fn acquire(&mut self, request: u32, l: usize) -> bool {
-        let client = self.client(request);
-        let Some(semaphore) = self.layers[l].semaphore(client) else { return true };
+        let Some(semaphore) = self.semaphore(request, l) else { return true };
         if semaphore.try_acquire() {
             return true;
         }
         let step = self.advance(request, Phase::Waiting(l as u8));
-        let limit = self.earliest_limit(request, l).min(self.layers[l].deadline(request));
-        if let Some(semaphore) = self.layers[l].semaphore(client) {
+        let (_, place) = self.split(request);
+        let limit = self.earliest_limit(request, l).min(self.layers(request)[l].deadline(place));
+        if let Some(semaphore) = self.semaphore(request, l) {
             semaphore.wait(request, step, limit);
         }
         self.schedule(limit, Class::Timeout, request, step);
@@ -46,12 +50,20 @@ impl<O: Observer> Simulation<'_, O> {
     /// Gives the permit of layer `l` back; who is next in line goes on at this instant.
     pub(super) fn release(&mut self, request: u32, l: usize) {
         let now = self.events.now();
-        let client = self.client(request);
-        let states = &self.requests.states;
-        let still_waits = |waiter: u32, step| states[waiter as usize].step == step;
-        let next = self.layers[l].semaphore(client).and_then(|s| s.release(now, still_waits));
-        if let Some(next) = next {
-            let step = self.advance(next, Phase::Granted(l as u8));
+        let (g, place) = self.split(request);
+        let Some(slot) = self.groups[g].layers[l].semaphore else { return };
+        let (groups, naming) = (&self.groups, self.naming);
+        let state = |waiter: u32| {
+            let (g, place) = naming.split(waiter);
+            groups[g].requests.states[place as usize]
+        };
+        let semaphore = self.shared.semaphores.get_mut(slot, groups[g].client(place));
+        let next = semaphore.release(now, |waiter, step| state(waiter).step == step);
+        // The next one may be of another group, where the layer has another number.
+        if let Some(next) = next
+            && let Phase::Waiting(l) = state(next).phase
+        {
+            let step = self.advance(next, Phase::Granted(l));
             self.schedule(now, Class::Attempt, next, step);
         }
     }
@@ -76,6 +88,7 @@ impl<O: Observer> Simulation<'_, O> {
         if state.phase == Phase::InFlight {
             self.hang_up(request, state.step);
         }
+        let (_, place) = self.split(request);
         let held = self.held_from(request);
         // Layer `calling` has a call under way, layers from `held` on an attempt as well; what
         // layers further inside remember is over.
@@ -83,12 +96,12 @@ impl<O: Observer> Simulation<'_, O> {
             Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l),
             _ => held,
         };
-        for l in (calling..self.layers.len()).rev() {
-            if self.layers[l].deadline(request) <= now {
+        for l in (calling..self.layers(request).len()).rev() {
+            if self.layers(request)[l].deadline(place) <= now {
                 self.release_held(request, held, l + 1);
                 return self.give_up(request, l, Failure::Timeout, Reason::Deadline);
             }
-            if l >= held && self.layers[l].expiry(request) <= now {
+            if l >= held && self.layers(request)[l].expiry(place) <= now {
                 self.release_held(request, held, l + 1);
                 return self.decide(request, l, Failure::Timeout);
             }
@@ -97,12 +110,17 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// The first limit of time of the layers outside `l` that bounds what `l` does.
     pub(super) fn earliest_limit(&self, request: u32, l: usize) -> Time {
-        (l + 1..self.layers.len()).map(|o| self.own_limit(request, o)).min().unwrap_or(Time::MAX)
+        (l + 1..self.layers(request).len())
+            .map(|o| self.own_limit(request, o))
+            .min()
+            .unwrap_or(Time::MAX)
     }
 
     #[inline]
     pub(super) fn own_limit(&self, request: u32, l: usize) -> Time {
-        self.layers[l].deadline(request).min(self.layers[l].expiry(request))
+        let (g, place) = self.split(request);
+        let layer = &self.groups[g].layers[l];
+        layer.deadline(place).min(layer.expiry(place))
     }
 
     /// The innermost layer whose permit the request holds.

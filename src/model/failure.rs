@@ -31,24 +31,23 @@ impl<'a, O: Observer> Simulation<'a, O> {
         failure: &Failure<'_>,
     ) -> Result<u64, Reason> {
         let now = self.events.now();
-        let client = self.client(request);
+        let (g, place) = self.split(request);
         let outer_limit = self.earliest_limit(request, l);
-        let layer = &self.layers[l];
+        let layer = &self.groups[g].layers[l];
         if !layer.rule.retry_on.retries(failure) {
             return Err(Reason::NotRetryable);
         }
-        if layer.attempts(request) >= layer.rule.max_attempts {
+        if layer.attempts(place) >= layer.rule.max_attempts {
             return Err(Reason::Attempts);
         }
         let wait = self.chosen_wait(request, l, failure)?;
-        let layer = &mut self.layers[l];
-        if now.saturating_add(wait) >= layer.deadline(request) {
+        if now.saturating_add(wait) >= self.groups[g].layers[l].deadline(place) {
             return Err(Reason::Deadline);
         }
         // A retry that an outer limit of time forestalls takes nothing.
         let forestalled = outer_limit <= now.saturating_add(wait);
-        if !forestalled && layer.vault(client).is_some_and(|vault| !vault.withdraw()) {
-            self.observer.budget_refused(now);
+        if !forestalled && self.vault(request, l).is_some_and(|vault| !vault.withdraw()) {
+            self.observer.budget_refused(now, g);
             return Err(Reason::Budget);
         }
         Ok(wait)
@@ -61,9 +60,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
         l: usize,
         failure: &Failure<'_>,
     ) -> Result<u64, Reason> {
-        let stream = self.streams.backoff(l as u32, self.number(request), self.state(request).step);
+        let (g, place) = self.split(request);
+        let step = self.state(request).step;
+        let group = &mut self.groups[g];
+        let stream = group.streams.backoff(l as u32, group.number(place), step);
         let now = self.events.now();
-        let layer = &mut self.layers[l];
+        let layer = &mut group.layers[l];
         let told = match failure {
             Failure::Status(answer) => {
                 layer.rule.retry_after.told(answer, now, &mut stream.clone())
@@ -73,9 +75,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         match told {
             Told::Stop => Err(Reason::NotRetryable),
             Told::Wait(wait) => Ok(wait),
-            Told::Nothing => Ok(own_wait(layer, request, stream)),
+            Told::Nothing => Ok(own_wait(layer, place, stream)),
             Told::Within { wait, window } => {
-                let own = own_wait(layer, request, stream);
+                let own = own_wait(layer, place, stream);
                 Ok(wait.clamp(own, own.saturating_add(window)))
             }
         }
@@ -96,13 +98,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// Layer `l` gives up; the layer around it decides next.
     pub(super) fn give_up(&mut self, request: u32, l: usize, failure: Failure<'a>, reason: Reason) {
         let outer = l + 1;
-        if outer == self.layers.len() {
-            self.ledger.on_gave_up(reason);
-            self.observer.gave_up(self.events.now(), &failure);
+        if outer == self.layers(request).len() {
+            let (g, _) = self.split(request);
+            self.books(request).on_gave_up(reason);
+            self.observer.gave_up(self.events.now(), g, &failure);
             return self.resolve(request, Outcome::GaveUp(reason));
         }
         self.release(request, outer);
-        if self.layers[outer].rule.max_attempts == 1 {
+        if self.layers(request)[outer].rule.max_attempts == 1 {
             // It never retries, so the reason of the layer inside says more than its own.
             return self.give_up(request, outer, failure, reason);
         }
@@ -111,11 +114,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
 }
 
 /// The next wait by the layer's own schedule.
-fn own_wait(layer: &mut LayerState<'_>, request: u32, stream: Stream) -> u64 {
-    let n = layer.attempts(request).saturating_sub(1);
-    let wait = layer.rule.backoff.wait(n, layer.previous_wait(request), stream);
+fn own_wait(layer: &mut LayerState<'_>, place: u32, stream: Stream) -> u64 {
+    let n = layer.attempts(place).saturating_sub(1);
+    let wait = layer.rule.backoff.wait(n, layer.previous_wait(place), stream);
     debug_assert!(within(layer.rule.backoff.bounds(n), wait), "I8: a wait out of bounds");
-    layer.remember_wait(request, wait);
+    layer.remember_wait(place, wait);
     wait
 }
 

@@ -4,7 +4,7 @@ use super::RunError;
 use crate::answer::Reason;
 use crate::units::Time;
 
-/// The books of a run. All times are sums in whole nanoseconds, so the laws are equalities.
+/// The books of a group, or of all groups together. All times are sums in whole nanoseconds, so the laws are equalities.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     /// Requests created.
@@ -72,15 +72,11 @@ pub struct LayerCount {
     pub attempts: u64,
 }
 
-/// What is found at the end by looking, to be set against what was booked.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seen {
-    /// Requests that exist and have no outcome.
-    pub(super) open: u64,
-    /// Jobs in the provider's queue.
-    pub(super) waiting: u64,
-    /// Jobs in service.
-    pub(super) busy: u64,
+impl LayerCount {
+    /// The sum of two counts.
+    pub(super) fn and(self, other: LayerCount) -> LayerCount {
+        LayerCount { calls: self.calls + other.calls, attempts: self.attempts + other.attempts }
+    }
 }
 
 impl Ledger {
@@ -168,16 +164,95 @@ impl Ledger {
         self.attempts - self.first_attempts
     }
 
-    /// Closes the books at `end` and checks the laws against what is `seen`.
-    pub(super) fn close(&mut self, end: Time, seen: Seen) -> Result<(), RunError> {
-        self.advance(end);
-        self.open = seen.open;
-        let arrived = self.refused() + self.admitted;
+    /// The books of all groups together, but for their layers, which have names.
+    pub(super) fn sum(groups: &[Ledger]) -> Ledger {
+        let mut sum = Ledger::default();
+        for group in groups {
+            sum.add(group);
+        }
+        sum
+    }
+
+    #[rustfmt::skip]
+    fn add(&mut self, other: &Ledger) {
+        // Named one by one, so that none is forgotten.
+        let &Ledger {
+            created, succeeded, gave_up, open, attempts, first_attempts, reset,
+            gone_before_accept, in_backlog, refused_by_fault, refused_by_limit, refused_by_load,
+            admitted, started, completed, dropped, removed, stopped, delivered, late, failed,
+            layers: _, occupancy, busy, sum_admitted_at, sum_left_at, sum_service,
+            in_system, in_service, changed_at,
+        } = other;
+        self.created += created;
+        self.succeeded += succeeded;
+        self.gave_up.iter_mut().zip(gave_up).for_each(|(sum, part)| *sum += part);
+        self.open += open;
+        self.attempts += attempts;
+        self.first_attempts += first_attempts;
+        self.reset += reset;
+        self.gone_before_accept += gone_before_accept;
+        self.in_backlog += in_backlog;
+        self.refused_by_fault += refused_by_fault;
+        self.refused_by_limit += refused_by_limit;
+        self.refused_by_load += refused_by_load;
+        self.admitted += admitted;
+        self.started += started;
+        self.completed += completed;
+        self.dropped += dropped;
+        self.removed += removed;
+        self.stopped += stopped;
+        self.delivered += delivered;
+        self.late += late;
+        self.failed += failed;
+        self.occupancy += occupancy;
+        self.busy += busy;
+        self.sum_admitted_at += sum_admitted_at;
+        self.sum_left_at += sum_left_at;
+        self.sum_service += sum_service;
+        self.in_system += in_system;
+        self.in_service += in_service;
+        self.changed_at = changed_at;
+    }
+
+    /// Attempts in the queue by these books, and in service.
+    fn present(&self) -> (u64, u64) {
         let queued = self.admitted.wrapping_sub(self.started + self.dropped + self.removed);
-        let in_service = self.started.wrapping_sub(self.completed + self.stopped);
+        (queued, self.started.wrapping_sub(self.completed + self.stopped))
+    }
+
+    /// Checks all groups together against what is found at the provider.
+    pub(super) fn check(&self, waiting: u64, busy: u64) -> Result<(), RunError> {
+        let (queued, in_service) = self.present();
+        hold(&self.laws())?;
+        hold(&[
+            (
+                "I3: admitted, not started, not dropped and not removed = waiting",
+                queued.into(),
+                waiting.into(),
+            ),
+            (
+                "I3: started, not finished and not stopped = in service",
+                in_service.into(),
+                busy.into(),
+            ),
+        ])
+    }
+
+    /// Closes the books of a group at `end`, when `open` of its requests have no outcome, and
+    /// checks the laws.
+    pub(super) fn close(&mut self, end: Time, open: u64) -> Result<(), RunError> {
+        self.advance(end);
+        self.open = open;
+        hold(&self.laws())
+    }
+
+    /// The laws of books that are closed.
+    fn laws(&self) -> [Law; 7] {
+        let arrived = self.refused() + self.admitted;
+        let (queued, in_service) = self.present();
         let present = u128::from(queued.wrapping_add(in_service));
-        let sojourn = self.sum_left_at + present * u128::from(end);
-        let laws: [(&'static str, u128, u128); 9] = [
+        let sojourn = self.sum_left_at + present * u128::from(self.changed_at);
+        [
             (
                 "I1: requests = succeeded + gave up + open",
                 self.created.into(),
@@ -209,22 +284,18 @@ impl Ledger {
                 self.busy,
                 if in_service == 0 { self.sum_service } else { self.busy },
             ),
-            (
-                "I3: admitted, not started, not dropped and not removed = waiting",
-                queued.into(),
-                seen.waiting.into(),
-            ),
-            (
-                "I3: started, not finished and not stopped = in service",
-                in_service.into(),
-                seen.busy.into(),
-            ),
-        ];
-        match laws.iter().find(|(_, left, right)| left != right) {
-            None => Ok(()),
-            Some((law, left, right)) => {
-                Err(RunError::Law { law, found: format!("{left} is not {right}") })
-            }
+        ]
+    }
+}
+
+/// A law: its name, and two sides that must be equal.
+type Law = (&'static str, u128, u128);
+
+fn hold(laws: &[Law]) -> Result<(), RunError> {
+    match laws.iter().find(|(_, left, right)| left != right) {
+        None => Ok(()),
+        Some((law, left, right)) => {
+            Err(RunError::Law { law, found: format!("{left} is not {right}") })
         }
     }
 }
@@ -240,10 +311,9 @@ mod tests {
         ledger.on_started(0, 10);
         ledger.on_completed(10);
         let mut good = Ledger { delivered: 1, succeeded: 1, ..ledger.clone() };
-        assert_eq!(good.close(20, Seen::default()), Ok(()));
-        let open = Seen { open: 1, ..Seen::default() };
+        assert_eq!(good.close(20, 0), Ok(()));
         assert!(
-            matches!(ledger.close(20, open), Err(RunError::Law { law, .. }) if law.starts_with("I4"))
+            matches!(ledger.close(20, 1), Err(RunError::Law { law, .. }) if law.starts_with("I4"))
         );
     }
 
@@ -261,7 +331,7 @@ mod tests {
         ledger.on_started(0, 10);
         ledger.on_completed(11);
         assert!(
-            matches!(ledger.close(20, Seen::default()), Err(RunError::Law { law, .. }) if law.starts_with("I11"))
+            matches!(ledger.close(20, 0), Err(RunError::Law { law, .. }) if law.starts_with("I11"))
         );
     }
 
@@ -269,12 +339,13 @@ mod tests {
     fn a_job_that_got_lost_in_the_queue_is_found() {
         let mut ledger = Ledger { created: 1, attempts: 1, first_attempts: 1, ..Ledger::default() };
         ledger.on_admitted(0);
-        let seen = Seen { open: 1, waiting: 0, busy: 0 };
+        assert_eq!(ledger.close(20, 1), Ok(()));
+        let sum = Ledger::sum(&[ledger.clone(), ledger]);
         assert!(matches!(
-            ledger.clone().close(20, seen),
+            sum.check(1, 0),
             Err(RunError::Law { law, .. }) if law.contains("waiting")
         ));
-        assert_eq!(ledger.close(20, Seen { waiting: 1, ..seen }), Ok(()));
+        assert_eq!(sum.check(2, 0), Ok(()));
     }
 
     #[test]
@@ -285,12 +356,11 @@ mod tests {
         ledger.on_admitted(0);
         ledger.on_removed(3);
         ledger.on_stopped(4, 6);
-        let seen = Seen { open: 2, ..Seen::default() };
-        assert_eq!(ledger.clone().close(20, seen), Ok(()));
+        assert_eq!(ledger.clone().close(20, 2), Ok(()));
         assert_eq!((ledger.occupancy, ledger.busy), (7, 4));
         ledger.sum_service -= 1;
         assert!(
-            matches!(ledger.close(20, seen), Err(RunError::Law { law, .. }) if law.starts_with("I11"))
+            matches!(ledger.close(20, 2), Err(RunError::Law { law, .. }) if law.starts_with("I11"))
         );
     }
 
@@ -301,7 +371,7 @@ mod tests {
         ledger.on_gave_up(Reason::Attempts);
         ledger.on_gave_up(Reason::Attempts);
         assert!(matches!(
-            ledger.close(20, Seen::default()),
+            ledger.close(20, 0),
             Err(RunError::Law { law, .. }) if law.starts_with("I1")
         ));
     }

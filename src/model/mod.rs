@@ -13,9 +13,11 @@ mod attempt;
 mod birth;
 mod call;
 mod failure;
+mod group;
 mod layers;
 mod ledger;
 mod observer;
+mod pool;
 mod provider;
 mod simulation;
 mod work;
@@ -27,12 +29,41 @@ pub use provider::ProviderPlan;
 
 use crate::client::Layer;
 use crate::dist::Sampler;
-use crate::rng::Streams;
+use crate::rng::{Ranks, Streams};
+use crate::server::Tokens;
 use crate::units::Time;
 
 /// A scenario made ready to run; shared by all replications.
 #[derive(Clone, Debug)]
 pub struct Plan {
+    /// The groups of clients, at least one.
+    pub groups: Vec<GroupPlan>,
+    /// The provider.
+    pub provider: ProviderPlan,
+    /// No event happens at or after this instant.
+    pub horizon: Time,
+    /// Most events at one instant before the run is taken for a livelock.
+    pub events_per_instant: u64,
+}
+
+impl Plan {
+    /// The names of all layers in order of appearance, each once: what groups call alike is one.
+    pub fn layer_names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for layer in self.groups.iter().flat_map(|group| &group.layers) {
+            if !names.contains(&layer.name.as_str()) {
+                names.push(&layer.name);
+            }
+        }
+        names
+    }
+}
+
+/// A group of clients made ready to run.
+#[derive(Clone, Debug)]
+pub struct GroupPlan {
+    /// Its name; random numbers follow it. A scenario without groups is one without a name.
+    pub name: Option<String>,
     /// Number of clients.
     pub clients: u32,
     /// The workload.
@@ -43,19 +74,36 @@ pub struct Plan {
     pub output_tokens: Sampler,
     /// Layers of the client, innermost first.
     pub layers: Vec<Layer>,
-    /// The provider.
-    pub provider: ProviderPlan,
-    /// No event happens at or after this instant.
-    pub horizon: Time,
-    /// Most events at one instant before the run is taken for a livelock.
-    pub events_per_instant: u64,
+}
+
+impl GroupPlan {
+    /// Bits that the number of a group takes in the name of a request.
+    const NUMBER_BITS: u32 = 32 - Ranks::MEMBER_BITS;
+
+    /// Most groups.
+    pub const MOST: usize = 1 << GroupPlan::NUMBER_BITS;
+
+    /// Most requests of a group that has a name.
+    pub const MOST_REQUESTS: u32 = 1 << Ranks::MEMBER_BITS;
+
+    /// Requests that certainly come, as far as it is known before the run.
+    fn known(&self) -> u32 {
+        self.arrivals.known(self.clients)
+    }
+
+    /// The tokens of request number `request`.
+    fn tokens(&self, request: u32, streams: &Streams) -> Tokens {
+        self.arrivals.tokens(request, &self.input_tokens, &self.output_tokens, streams)
+    }
 }
 
 /// What a finished run leaves behind, apart from what its observer has seen.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Counts that obey conservation laws.
+    /// Counts that obey conservation laws, all groups together.
     pub ledger: Ledger,
+    /// The same by group.
+    pub groups: Vec<Ledger>,
     /// Hash of all events.
     pub fingerprint: u64,
     /// Events handled.

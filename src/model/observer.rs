@@ -6,20 +6,21 @@ use crate::units::Time;
 
 /// Hears of everything that a metric may be made of, in the order in which it happens.
 ///
-/// Every method does nothing by default. An observer cannot influence the run.
+/// `group` is the number of the request's group in the plan. Every method does nothing by default.
+/// An observer cannot influence the run.
 pub trait Observer {
     /// Attempt number `number` (1 is the first) of a request arrives at the provider.
-    fn attempt(&mut self, _now: Time, _number: u32) {}
+    fn attempt(&mut self, _now: Time, _group: usize, _number: u32) {}
     /// `present` attempts are at the provider, one that is being refused included.
     fn present(&mut self, _now: Time, _present: u32) {}
     /// Service of an attempt starts after `waited` nanoseconds in the queue.
-    fn started(&mut self, _now: Time, _waited: u64) {}
+    fn started(&mut self, _now: Time, _group: usize, _waited: u64) {}
     /// `tokens` are billed; `useful` when they are those of the one delivered answer.
-    fn billed(&mut self, _now: Time, _tokens: Tokens, _useful: bool) {}
+    fn billed(&mut self, _now: Time, _group: usize, _tokens: Tokens, _useful: bool) {}
     /// A request created at `created` has its outcome.
-    fn resolved(&mut self, _now: Time, _created: Time, _outcome: Outcome) {}
+    fn resolved(&mut self, _now: Time, _group: usize, _created: Time, _outcome: Outcome) {}
     /// A request is given up because of `failure`, its last one.
-    fn gave_up(&mut self, _now: Time, _failure: &Failure<'_>) {}
+    fn gave_up(&mut self, _now: Time, _group: usize, _failure: &Failure<'_>) {}
     /// A layer wants to retry and its budget refuses.
-    fn budget_refused(&mut self, _now: Time) {}
+    fn budget_refused(&mut self, _now: Time, _group: usize) {}
 }

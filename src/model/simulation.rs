@@ -2,12 +2,15 @@
 //!
 //! What an event does is told in `birth`, `call`, `attempt` and `failure`.
 
-use super::layers::LayerState;
-use super::ledger::{Ledger, Seen};
+use super::group::{Group, Naming};
+use super::layers::{LayerState, Shared};
+use super::ledger::{LayerCount, Ledger};
+use super::pool::Pool;
 use super::provider::Provider;
-use super::{Arrivals, Observer, Plan, Report, RunError};
+use super::{Observer, Plan, Report, RunError};
+use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
-use crate::rng::{Ranks, Streams};
+use crate::rng::Streams;
 use crate::units::{Time, seconds};
 
 /// Where a request is.
@@ -28,23 +31,6 @@ pub(super) enum Phase {
     Resolved,
 }
 
-impl Phase {
-    /// True when a request exists and has no outcome.
-    fn is_open(self) -> bool {
-        !matches!(self, Phase::Unborn | Phase::Resolved)
-    }
-
-    /// True when a request holds a permit of layer `l`, if that has a semaphore.
-    fn holds_permit(self, l: usize) -> bool {
-        match self {
-            Phase::Unborn | Phase::Resolved => false,
-            Phase::Waiting(at) | Phase::Backoff(at) => l > usize::from(at),
-            Phase::Granted(at) => l >= usize::from(at),
-            Phase::InFlight => true,
-        }
-    }
-}
-
 /// What every request has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
@@ -55,62 +41,46 @@ pub(super) struct State {
     pub(super) phase: Phase,
 }
 
-/// Requests by place. `created` and `worker` exist only where they differ from what the workload
-/// tells.
-#[derive(Default)]
-pub(super) struct Requests {
-    pub(super) states: Vec<State>,
-    pub(super) created: Vec<Time>,
-    pub(super) worker: Vec<u32>,
-}
-
-/// A run. A request is named by its place in the columns; see [`Ranks`] for its number.
+/// A run. A request is named by its group and its place in the group's columns, see [`Naming`].
 pub(super) struct Simulation<'a, O> {
     pub(super) plan: &'a Plan,
-    pub(super) streams: Streams,
-    pub(super) ranks: Ranks,
+    pub(super) naming: Naming,
     pub(super) events: EventList,
     pub(super) handled: u64,
     /// When something last happened; events of requests that had moved on do not count.
     pub(super) last_change: Time,
     pub(super) fingerprint: Fingerprint,
-    pub(super) requests: Requests,
-    /// The next request of a stream or queue, and the instant of the last one.
-    pub(super) next_request: u32,
-    pub(super) last_arrival: Time,
-    pub(super) layers: Vec<LayerState<'a>>,
+    pub(super) groups: Vec<Group<'a>>,
+    pub(super) shared: Shared,
     pub(super) provider: Provider<'a>,
-    pub(super) ledger: Ledger,
     pub(super) observer: &'a mut O,
     pub(super) too_many_steps: bool,
 }
 
 impl<'a, O: Observer> Simulation<'a, O> {
     pub(super) fn new(plan: &'a Plan, streams: Streams, observer: &'a mut O) -> Simulation<'a, O> {
-        let known = plan.arrivals.known(plan.clients);
-        let layer = |rule| LayerState::new(rule, plan.clients, known);
-        let mut simulation = Simulation {
+        let mut shared = Shared { semaphores: Pool::new(), vaults: Pool::new() };
+        let mut groups = Vec::with_capacity(plan.groups.len());
+        for group in &plan.groups {
+            let (clients, known) = (group.clients, group.known());
+            let layer = |rule| LayerState::new(rule, clients, known, &mut shared);
+            let layers = group.layers.iter().map(layer).collect();
+            groups.push(Group::new(group, &streams, layers));
+        }
+        let known = plan.groups.iter().map(|group| group.known() as usize).sum();
+        Simulation {
             plan,
-            streams,
-            ranks: match plan.arrivals {
-                Arrivals::Burst(_) => Ranks::herd(&streams, plan.clients),
-                _ => Ranks::stream(&streams),
-            },
-            events: EventList::with_capacity(known as usize),
+            naming: Naming::of(&plan.groups),
+            events: EventList::with_capacity(known),
             handled: 0,
             last_change: 0,
             fingerprint: Fingerprint::default(),
-            requests: Requests::default(),
-            next_request: 0,
-            last_arrival: 0,
-            layers: plan.layers.iter().map(layer).collect(),
+            groups,
+            shared,
             provider: Provider::new(&plan.provider),
-            ledger: Ledger::default(),
             observer,
             too_many_steps: false,
-        };
-        simulation.grow_to(known as usize);
-        simulation
+        }
     }
 
     pub(super) fn run(mut self) -> Result<Report, RunError> {
@@ -145,7 +115,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
         if key.class() == Class::Refill {
             return self.on_refill();
         }
-        let request = self.ranks.place(key.rank());
+        let (g, rank) = self.naming.split(key.rank());
+        let request = self.naming.join(g, self.groups[g].ranks.place(rank));
         let step = key.step();
         let current = self.state(request).step == step;
         match key.class() {
@@ -158,41 +129,62 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.last_change = self.events.now();
     }
 
+    /// The number of a request's group, and its place there.
+    #[inline]
+    pub(super) fn split(&self, request: u32) -> (usize, u32) {
+        self.naming.split(request)
+    }
+
     #[inline]
     pub(super) fn state(&self, request: u32) -> State {
-        self.requests.states[request as usize]
-    }
-
-    /// The number that random streams follow.
-    #[inline]
-    pub(super) fn number(&self, request: u32) -> u32 {
-        self.ranks.number(request)
-    }
-
-    pub(super) fn created(&self, request: u32) -> Time {
-        match &self.plan.arrivals {
-            Arrivals::Burst(burst) => burst.arrival(self.number(request), &self.streams),
-            Arrivals::Trace(trace) => trace[request as usize].at,
-            _ => self.requests.created[request as usize],
-        }
+        let (g, place) = self.split(request);
+        self.groups[g].requests.states[place as usize]
     }
 
     #[inline]
-    pub(super) fn client(&self, request: u32) -> u32 {
-        match self.plan.arrivals {
-            Arrivals::Burst(_) => request,
-            Arrivals::ClosedLoop { .. } => self.requests.worker[request as usize],
-            _ => request % self.plan.clients,
-        }
+    pub(super) fn state_mut(&mut self, request: u32) -> &mut State {
+        let (g, place) = self.split(request);
+        &mut self.groups[g].requests.states[place as usize]
+    }
+
+    /// The books of a request's group.
+    #[inline]
+    pub(super) fn books(&mut self, request: u32) -> &mut Ledger {
+        let (g, _) = self.split(request);
+        &mut self.groups[g].ledger
+    }
+
+    /// The layers of a request's group.
+    #[inline]
+    pub(super) fn layers(&self, request: u32) -> &[LayerState<'a>] {
+        &self.groups[self.split(request).0].layers
+    }
+
+    /// The semaphore of layer `l` that holds for a request.
+    #[inline]
+    pub(super) fn semaphore(&mut self, request: u32, l: usize) -> Option<&mut Semaphore> {
+        let (g, place) = self.split(request);
+        let group = &self.groups[g];
+        let slot = group.layers[l].semaphore?;
+        Some(self.shared.semaphores.get_mut(slot, group.client(place)))
+    }
+
+    /// The budget of layer `l` that holds for a request.
+    #[inline]
+    pub(super) fn vault(&mut self, request: u32, l: usize) -> Option<&mut Vault> {
+        let (g, place) = self.split(request);
+        let group = &self.groups[g];
+        let slot = group.layers[l].vault?;
+        Some(self.shared.vaults.get_mut(slot, group.client(place)))
     }
 
     /// Moves a request to `phase`; all its pending events but completions become stale.
     #[inline]
     pub(super) fn advance(&mut self, request: u32, phase: Phase) -> u32 {
-        let state = &mut self.requests.states[request as usize];
+        let state = self.state_mut(request);
         if state.step == Key::MAX_STEP {
             self.too_many_steps = true;
-            return state.step;
+            return Key::MAX_STEP;
         }
         state.step += 1;
         state.phase = phase;
@@ -203,43 +195,54 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn schedule(&mut self, at: Time, class: Class, request: u32, step: u32) {
         if at < self.plan.horizon {
-            self.events.push(Key::new(at, class, self.ranks.rank(request), step));
+            let (g, place) = self.split(request);
+            let rank = self.naming.join(g, self.groups[g].ranks.rank(place));
+            self.events.push(Key::new(at, class, rank, step));
         }
     }
 
     fn finish(mut self) -> Result<Report, RunError> {
-        let states = &self.requests.states;
-        let seen = Seen {
-            open: states.iter().filter(|state| state.phase.is_open()).count() as u64,
-            waiting: self.provider.admission.waiting() as u64,
-            busy: self.provider.admission.busy().into(),
-        };
-        let left = seen.open + seen.waiting + seen.busy > 0;
+        let open: Vec<u64> = self.groups.iter().map(Group::open).collect();
+        let admission = &self.provider.admission;
+        let (waiting, busy) = (admission.waiting() as u64, u64::from(admission.busy()));
+        let left = open.iter().sum::<u64>() + waiting + busy > 0;
         let end = if left { self.plan.horizon } else { self.last_change };
-        self.ledger.layers = self.layers.iter().map(|layer| layer.count).collect();
-        self.ledger.close(end, seen)?;
-        self.check_client_laws(end)?;
+        for (group, open) in self.groups.iter_mut().zip(open) {
+            group.ledger.layers = group.layers.iter().map(|layer| layer.count).collect();
+            group.ledger.close(end, open)?;
+        }
+        let groups: Vec<Ledger> = self.groups.iter().map(|group| group.ledger.clone()).collect();
+        let mut ledger = Ledger::sum(&groups);
+        ledger.layers = self.count_by_layer();
+        ledger.check(waiting, busy)?;
+        self.check_client_laws(&ledger, end)?;
         Ok(Report {
-            ledger: self.ledger,
+            ledger,
+            groups,
             fingerprint: self.fingerprint.value(),
             events: self.handled,
             end,
         })
     }
 
+    /// Calls and attempts by name of the layer, in the order of [`Plan::layer_names`].
+    fn count_by_layer(&self) -> Vec<LayerCount> {
+        let of = |name: &str| {
+            let layers = self.groups.iter().flat_map(|group| &group.layers);
+            let same = layers.filter(|layer| layer.rule.name == name);
+            same.fold(LayerCount::default(), |sum, layer| sum.and(layer.count))
+        };
+        self.plan.layer_names().into_iter().map(of).collect()
+    }
+
     /// The laws that concern layers and limits.
-    fn check_client_laws(&self, end: Time) -> Result<(), RunError> {
+    fn check_client_laws(&self, ledger: &Ledger, end: Time) -> Result<(), RunError> {
         let law = |holds: bool, law, found: &str| {
             if holds { Ok(()) } else { Err(RunError::Law { law, found: found.to_owned() }) }
         };
-        for (l, layer) in self.layers.iter().enumerate().filter(|(_, l)| l.rule.semaphore.is_some())
-        {
-            let holds = |state: &&State| state.phase.holds_permit(l);
-            let held = self.requests.states.iter().filter(holds).count() as u64;
-            law(held == layer.permits_out(), "I14: permits out are permits held", "they are not")?;
-        }
+        law(self.permits_add_up(), "I14: permits out are permits held", "they are not")?;
         law(
-            self.layers.iter().all(LayerState::budgets_balance),
+            self.shared.vaults.all().iter().all(Vault::balances),
             "I6: budgets are conserved",
             "a budget does not balance",
         )?;
@@ -248,9 +251,8 @@ impl<'a, O: Observer> Simulation<'a, O> {
             "I15: queue and service stay within limits",
             "a limit is exceeded",
         )?;
-        let sent: u64 = self.requests.states.iter().map(|state| u64::from(state.attempts)).sum();
         law(
-            sent == self.ledger.attempts,
+            self.groups.iter().all(|group| group.sent() == group.ledger.attempts),
             "I7: attempts of requests add up to attempts",
             "they do not",
         )?;
@@ -258,17 +260,32 @@ impl<'a, O: Observer> Simulation<'a, O> {
             layer.count.attempts <= layer.count.calls.saturating_mul(layer.rule.max_attempts.into())
         };
         law(
-            self.layers.iter().all(bounded),
+            self.groups.iter().flat_map(|group| &group.layers).all(bounded),
             "I7: a call makes at most max_attempts",
             "one made more",
         )?;
         let places = self.plan.provider.concurrency.map_or(u128::MAX, u128::from);
         let capacity = places.saturating_mul(u128::from(end));
-        law(
-            self.ledger.busy <= capacity,
-            "I5: busy time is at most places times time",
-            "it is more",
-        )?;
+        law(ledger.busy <= capacity, "I5: busy time is at most places times time", "it is more")?;
         Ok(())
+    }
+
+    /// True when the permits that semaphores miss are those that requests hold, one group's or
+    /// that of layers of several groups.
+    fn permits_add_up(&self) -> bool {
+        let layers = || {
+            let numbers = |group: &Group| 0..group.layers.len();
+            self.groups.iter().flat_map(move |group| numbers(group).map(move |l| (group, l)))
+        };
+        layers().all(|(group, l)| {
+            let layer = &group.layers[l];
+            let (Some(slot), Some(rule)) = (layer.semaphore, layer.rule.semaphore) else {
+                return true;
+            };
+            let sharing = layers().filter(|(other, l)| other.layers[*l].semaphore == Some(slot));
+            let held: u64 = sharing.map(|(other, l)| other.holders(l)).sum();
+            let copies = self.shared.semaphores.copies(slot, group.plan.clients).iter();
+            held == copies.map(|s| u64::from(rule.permits - s.free())).sum::<u64>()
+        })
     }
 }

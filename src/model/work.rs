@@ -31,7 +31,7 @@ impl<O: Observer> Simulation<'_, O> {
     /// Work is admitted, and waits or is served from now on.
     #[inline]
     pub(super) fn take_in(&mut self, job: Job) {
-        self.ledger.on_admitted(job.admitted);
+        self.books(job.request).on_admitted(job.admitted);
         if let Some(in_hand) = &mut self.provider.in_hand {
             let stay = Stay { admitted: job.admitted, service: None };
             in_hand.insert((job.request, job.step), stay);
@@ -42,12 +42,14 @@ impl<O: Observer> Simulation<'_, O> {
     #[inline]
     pub(super) fn serve(&mut self, job: Job) {
         let now = self.events.now();
-        let number = self.number(job.request);
-        let output = || self.tokens(job.request).output;
-        let service = self.provider.service(&self.streams, number, job.attempt, output);
+        let (g, place) = self.split(job.request);
+        let group = &self.groups[g];
+        let number = group.number(place);
+        let output = || group.plan.tokens(number, &group.streams).output;
+        let service = self.provider.service(&group.streams, number, job.attempt, output);
         let ends = now.saturating_add(service);
-        self.ledger.on_started(now, service);
-        self.observer.started(now, now - job.admitted);
+        self.groups[g].ledger.on_started(now, service);
+        self.observer.started(now, g, now - job.admitted);
         self.schedule(ends, Class::Completion, job.request, job.step);
         if let Some(in_hand) = &mut self.provider.in_hand
             && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
@@ -80,7 +82,8 @@ impl<O: Observer> Simulation<'_, O> {
 
     /// Waiting work is not done; its client is told, if it still waits.
     pub(super) fn drop_work(&mut self, job: Job) {
-        self.ledger.on_dropped(self.events.now());
+        let now = self.events.now();
+        self.books(job.request).on_dropped(now);
         self.hand_out(job.request, job.step);
         if self.awaited(job.request, job.step) {
             let status = self.plan.provider.overload_status;
@@ -104,13 +107,14 @@ impl<O: Observer> Simulation<'_, O> {
             None => {
                 let found = self.provider.admission.withdraw(request, step, stay.admitted);
                 debug_assert!(found.is_some(), "waiting work is in the line");
-                self.ledger.on_removed(now);
+                self.books(request).on_removed(now);
             }
             Some((started, ends)) => {
-                self.ledger.on_stopped(now, ends - now);
+                self.books(request).on_stopped(now, ends - now);
                 // A client may go at the very instant at which its turn has come.
                 if now > started {
-                    self.observer.billed(now, self.tokens(request), false);
+                    let (g, _) = self.split(request);
+                    self.observer.billed(now, g, self.tokens(request), false);
                 }
                 self.provider.admission.leave();
                 self.refill_after_this_instant();

@@ -8,11 +8,16 @@ use crate::units::Span;
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
 pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
-    let mut lines = vec![nesting(&scenario.client.layers)];
+    let mut lines = Vec::new();
+    for group in &scenario.groups {
+        lines.push(format!("{}{}", group.prefix(), nesting(&group.client.layers)));
+    }
     lines.extend(cut_by_horizon(scenario, plan));
     provider(scenario, &mut lines);
-    for layer in &scenario.client.layers {
-        client_layer(layer, scenario, &mut lines);
+    for group in &scenario.groups {
+        let mut own = Vec::new();
+        group.client.layers.iter().for_each(|layer| client_layer(layer, scenario, &mut own));
+        lines.extend(own.into_iter().map(|line| format!("{}{line}", group.prefix())));
     }
     lines.push(format!(
         "peaks count arrivals at the provider, refused ones included, per {}; peak_bin and peak_sliding count retries only",
@@ -38,37 +43,41 @@ fn nesting(layers: &[Layer]) -> String {
 /// What the horizon leaves out, so that nobody takes a part for the whole.
 fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     let horizon = scenario.measure.horizon;
-    let workload = &scenario.workload;
-    let mut lines = Vec::new();
-    let mut beyond = |what: &str, at: Span| {
-        if at >= horizon {
-            lines.push(format!(
+    let beyond = |what: &str, at: Span| {
+        (at >= horizon).then(|| {
+            format!(
                 "the horizon of {horizon} ends before {what} at {at}; write a longer measure.horizon"
-            ));
-        }
+            )
+        })
     };
-    if let Some(burst) = workload.burst {
-        let end = Span::from_nanos(burst.at.nanos().saturating_add(burst.spread.nanos()));
-        beyond("the burst is over", end);
-    }
-    if let Some(duration) = workload.poisson.and_then(|stream| stream.duration)
-        && duration > horizon
-    {
-        beyond("the Poisson stream is over", duration);
+    let mut lines = Vec::new();
+    for group in &scenario.groups {
+        let workload = &group.workload;
+        let burst = workload.burst.and_then(|burst| {
+            let end = Span::from_nanos(burst.at.nanos().saturating_add(burst.spread.nanos()));
+            beyond("the burst is over", end)
+        });
+        let duration = workload.poisson.and_then(|stream| stream.duration);
+        let stream =
+            duration.filter(|d| *d > horizon).and_then(|d| beyond("the Poisson stream is over", d));
+        lines.extend(burst.into_iter().chain(stream).map(|l| format!("{}{l}", group.prefix())));
     }
     for fault in &scenario.provider.faults {
         if let Fault::Outage(outage) = fault {
-            beyond("an outage starts", outage.from);
+            lines.extend(beyond("an outage starts", outage.from));
         }
     }
-    if let Arrivals::Trace(trace) = &plan.arrivals {
-        let sent = trace.partition_point(|arrival| arrival.at < plan.horizon);
-        if sent < trace.len() {
-            lines.push(format!(
-                "the horizon of {horizon} leaves out {} of the trace's {} rows; write a longer measure.horizon",
-                trace.len() - sent,
-                trace.len()
-            ));
+    for (group, plan) in scenario.groups.iter().zip(&plan.groups) {
+        if let Arrivals::Trace(trace) = &plan.arrivals {
+            let sent = trace.partition_point(|arrival| arrival.at < horizon.nanos());
+            if sent < trace.len() {
+                lines.push(format!(
+                    "{}the horizon of {horizon} leaves out {} of the trace's {} rows; write a longer measure.horizon",
+                    group.prefix(),
+                    trace.len() - sent,
+                    trace.len()
+                ));
+            }
         }
     }
     lines
@@ -116,8 +125,12 @@ fn provider(scenario: &Scenario, lines: &mut Vec<String>) {
             ));
         }
     }
-    if scenario.workload.trace.is_some() {
-        lines.push("tokens are those of the trace; [request] is not used".to_owned());
+    for group in scenario.groups.iter().filter(|group| group.workload.trace.is_some()) {
+        let section = if group.name.is_some() { "request" } else { "[request]" };
+        lines.push(format!(
+            "{}tokens are those of the trace; {section} is not used",
+            group.prefix()
+        ));
     }
     if provider.billing.usd(Default::default()).is_some() {
         lines.push("billing: finished work in full, also when its client has gone; refusals and resets are free; no caching discount".to_owned());

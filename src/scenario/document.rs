@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
+use super::group::SECTIONS;
 use super::problem::{self, Problem, Step, holder, value_at};
 use super::{Scenario, set};
 use crate::error::{Error, Result};
@@ -162,14 +163,36 @@ fn checked(table: &Table) -> std::result::Result<Scenario, Problem> {
         let text = "nothing is written here; `retrylab init` prints a scenario to start from";
         return Err((Vec::new(), text.to_owned()));
     }
-    if let Some((section, _)) = table.iter().find(|(_, value)| value.is_array()) {
+    let list = |(key, value): &(&String, &Value)| *key != "group" && value.is_array();
+    if let Some((section, _)) = table.iter().find(list) {
         let text = format!("found a list; write it once, as [{section}]");
         return Err((vec![Step::key(section)], text));
+    }
+    if let Some(groups) = table.get("group") {
+        check_form(table, groups)?;
     }
     let scenario: Scenario = problem::typed(table)?;
     match problem::check(&scenario) {
         Some((path, sentence)) => Err((problem::concrete(&path, table), sentence)),
         None => Ok(scenario),
+    }
+}
+
+/// Whether a document with groups has them in a list, and what is theirs nowhere else.
+fn check_form(table: &Table, groups: &Value) -> std::result::Result<(), Problem> {
+    if groups.is_table() {
+        let text = "found a table; write [[group]] with a name, once for each group";
+        return Err((vec![Step::key("group")], text.to_owned()));
+    }
+    match SECTIONS.iter().find(|section| table.contains_key(**section)) {
+        None => Ok(()),
+        Some(section) => {
+            let place = if *section == "client" { "its keys" } else { section };
+            let text = format!(
+                "the scenario has [[group]], and every group has its own; move {place} into the groups"
+            );
+            Err((vec![Step::key(section)], text))
+        }
     }
 }
 
@@ -195,18 +218,13 @@ fn read_text(reader: impl Read, name: &str) -> Result<String> {
 
 /// Fills in the keys that presets give: what is written wins.
 fn expand_presets(table: &mut Table) -> std::result::Result<(), Problem> {
-    if let Some(Value::Table(client)) = table.get_mut("client")
-        && let Some(Value::Array(layers)) = client.get_mut("layers")
-    {
-        for (index, layer) in layers.iter_mut().enumerate() {
-            let path = vec![
-                Step::key("client"),
-                Step::key("layers"),
-                Step::Index(index),
-                Step::key("preset"),
-            ];
-            if let Value::Table(layer) = layer {
-                expand(layer, "preset", Kind::Layer).map_err(|text| (path, text))?;
+    if let Some(Value::Table(client)) = table.get_mut("client") {
+        expand_layers(client, &[Step::key("client")])?;
+    }
+    if let Some(Value::Array(groups)) = table.get_mut("group") {
+        for (index, group) in groups.iter_mut().enumerate() {
+            if let Value::Table(group) = group {
+                expand_layers(group, &[Step::key("group"), Step::Index(index)])?;
             }
         }
     }
@@ -215,6 +233,19 @@ fn expand_presets(table: &mut Table) -> std::result::Result<(), Problem> {
     {
         let path = ["provider", "billing", "price"].map(Step::key).to_vec();
         expand(billing, "price", Kind::Price).map_err(|text| (path, text))?;
+    }
+    Ok(())
+}
+
+/// Fills in the presets of the layers of `client`, which is at `place`.
+fn expand_layers(client: &mut Table, place: &[Step]) -> std::result::Result<(), Problem> {
+    let Some(Value::Array(layers)) = client.get_mut("layers") else { return Ok(()) };
+    for (index, layer) in layers.iter_mut().enumerate() {
+        if let Value::Table(layer) = layer {
+            let below = [Step::key("layers"), Step::Index(index), Step::key("preset")];
+            expand(layer, "preset", Kind::Layer)
+                .map_err(|text| ([place, &below].concat(), text))?;
+        }
     }
     Ok(())
 }

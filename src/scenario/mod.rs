@@ -7,6 +7,7 @@
 
 mod assumptions;
 mod document;
+mod group;
 mod parts;
 mod print;
 mod problem;
@@ -15,6 +16,7 @@ mod size;
 
 pub use assumptions::assumptions;
 pub use document::{Document, typed};
+pub use group::Group;
 pub use print::{canonical, digest, marked};
 pub use problem::{MAX_REPLICATIONS, Step, locate, suggest};
 pub use size::{MemoryLimit, parse_bytes};
@@ -25,36 +27,26 @@ use crate::client::Layer;
 use crate::dist::{Count, Distribution};
 use crate::error::{Error, Result};
 use crate::metrics::Watch;
-use crate::model::{Arrivals, Plan, ProviderPlan};
+use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
 use crate::server::{Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
 use crate::units::Span;
-use crate::workload::{Workload, read_trace};
+use crate::workload::read_trace;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A complete scenario: every default filled in, every preset resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(try_from = "group::File", into = "group::File")]
 pub struct Scenario {
     /// Version of the format; 1.
-    #[serde(default = "format_1")]
     pub format: u32,
     /// One line for tables and plots.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Where requests come from.
-    pub workload: Workload,
-    /// What a request asks for.
-    #[serde(default)]
-    pub request: Request,
+    /// The groups of clients; one without a name in the short form.
+    pub groups: Vec<Group>,
     /// What the provider does.
-    #[serde(default)]
     pub provider: Provider,
-    /// What clients do about failures.
-    #[serde(default)]
-    pub client: Client,
     /// How it is measured.
-    #[serde(default)]
     pub measure: Measure,
 }
 
@@ -160,30 +152,21 @@ impl Default for Measure {
     }
 }
 
-impl Scenario {
-    /// The scenario made ready to run; `folder` is where a trace's path starts.
-    pub fn plan(&self, folder: &Path) -> Result<Plan> {
-        Ok(Plan {
+impl Group {
+    /// The group made ready to run.
+    fn plan(&self, folder: &Path, horizon: Span) -> Result<GroupPlan> {
+        Ok(GroupPlan {
+            name: self.name.clone(),
             clients: self.workload.clients,
-            arrivals: self.arrivals(folder)?,
+            arrivals: self.arrivals(folder, horizon)?,
             input_tokens: self.request.input_tokens.sampler(),
             output_tokens: self.request.output_tokens.sampler(),
             layers: self.layers(),
-            provider: self.provider_plan(),
-            horizon: self.measure.horizon.nanos(),
-            events_per_instant: self.events_per_instant(),
         })
     }
 
-    fn events_per_instant(&self) -> u64 {
-        let jobs = self.workload.closed_loop.map_or(0, |closed| closed.jobs);
-        let requests = u64::from(self.workload.clients.max(jobs));
-        self.measure.events_per_instant.unwrap_or(1_000_000 + 100 * requests)
-    }
-
-    fn arrivals(&self, folder: &Path) -> Result<Arrivals> {
+    fn arrivals(&self, folder: &Path, horizon: Span) -> Result<Arrivals> {
         let workload = &self.workload;
-        let horizon = self.measure.horizon;
         if let Some(stream) = workload.poisson {
             let until = stream.duration.map_or(horizon, |d| d.min(horizon)).nanos();
             return Ok(Arrivals::Poisson { stream, until });
@@ -207,6 +190,44 @@ impl Scenario {
         }
     }
 
+    /// Mean tokens of an answer.
+    fn mean_output(&self, plan: &GroupPlan) -> f64 {
+        match &plan.arrivals {
+            Arrivals::Trace(trace) => {
+                let sum: u64 = trace.iter().map(|arrival| u64::from(arrival.output_tokens)).sum();
+                sum as f64 / trace.len() as f64
+            }
+            _ => self.request.output_tokens.mean(),
+        }
+    }
+}
+
+impl Scenario {
+    /// The scenario made ready to run; `folder` is where a trace's path starts.
+    pub fn plan(&self, folder: &Path) -> Result<Plan> {
+        let group = |group: &Group| group.plan(folder, self.measure.horizon);
+        Ok(Plan {
+            groups: self.groups.iter().map(group).collect::<Result<_>>()?,
+            provider: self.provider_plan(),
+            horizon: self.measure.horizon.nanos(),
+            events_per_instant: self.events_per_instant(),
+        })
+    }
+
+    fn events_per_instant(&self) -> u64 {
+        let requests = |group: &Group| {
+            let jobs = group.workload.closed_loop.map_or(0, |closed| closed.jobs);
+            u64::from(group.workload.clients.max(jobs))
+        };
+        let all: u64 = self.groups.iter().map(requests).sum();
+        self.measure.events_per_instant.unwrap_or(1_000_000 + 100 * all)
+    }
+
+    /// Clients of all groups.
+    pub fn clients(&self) -> u64 {
+        self.groups.iter().map(|group| u64::from(group.workload.clients)).sum()
+    }
+
     fn provider_plan(&self) -> ProviderPlan {
         let provider = &self.provider;
         ProviderPlan {
@@ -223,24 +244,30 @@ impl Scenario {
 
     /// What is watched.
     pub fn watch(&self) -> Watch {
-        Watch { window: self.measure.window.nanos(), per_retry: self.measure.per_retry }
+        let groups = if self.groups.len() > 1 { self.groups.len() } else { 0 };
+        Watch { window: self.measure.window.nanos(), per_retry: self.measure.per_retry, groups }
     }
 
     /// Attempts per window that the provider can serve: at full concurrency and mean service
     /// time, and at most the request limit. None when neither bounds it.
     pub fn capacity_per_window(&self, plan: &Plan) -> Option<f64> {
         let window = self.measure.window.seconds();
-        let output = match &plan.arrivals {
-            Arrivals::Trace(trace) => {
-                let sum: u64 = trace.iter().map(|arrival| u64::from(arrival.output_tokens)).sum();
-                sum as f64 / trace.len() as f64
-            }
-            _ => self.request.output_tokens.mean(),
-        };
-        let mean = self.provider.service.mean_s(output);
+        let mean = self.provider.service.mean_s(self.mean_output(plan));
         let places = self.provider.concurrency.filter(|_| mean > 0.0);
         let service = places.map(|places| f64::from(places) / mean);
         let limit = self.provider.limits.requests.map(|l| l.rate.hertz());
         [service, limit].into_iter().flatten().reduce(f64::min).map(|rate| rate * window)
+    }
+
+    /// Mean tokens of an answer, over the requests that groups are expected to have.
+    fn mean_output(&self, plan: &Plan) -> f64 {
+        if let ([group], [plan]) = (&self.groups[..], &plan.groups[..]) {
+            return group.mean_output(plan);
+        }
+        let pairs = || self.groups.iter().zip(&plan.groups);
+        let requests =
+            |plan: &GroupPlan| plan.arrivals.expected(plan.clients, self.measure.horizon);
+        let all: f64 = pairs().map(|(_, plan)| requests(plan)).sum();
+        pairs().map(|(group, plan)| group.mean_output(plan) * requests(plan) / all).sum()
     }
 }

@@ -85,43 +85,71 @@ const LISTS: [(&str, &str); 2] = [("provider", "faults"), ("client", "layers")];
 
 fn print(table: &Table, mark: &dyn Fn(&[&str]) -> String) -> String {
     let mut text = String::new();
-    for (key, value) in table.iter().filter(|(_, value)| !value.is_table()) {
+    for (key, value) in table.iter().filter(|(key, value)| !value.is_table() && *key != "group") {
         let _ = writeln!(text, "{key} = {}{}", inline(value), mark(&[key]));
     }
     for (section, value) in table {
-        let Value::Table(inner) = value else { continue };
-        let is_list = |key: &str| LISTS.contains(&(section.as_str(), key));
-        let plain: Vec<_> =
-            inner.iter().filter(|(key, value)| !is_list(key) || is_empty(value)).collect();
-        if !plain.is_empty() {
-            let _ = writeln!(text, "\n[{section}]");
-        }
-        for (key, value) in plain {
-            let _ = writeln!(text, "{key} = {}{}", inline(value), mark(&[section, key]));
-        }
-        for (key, value) in inner.iter().filter(|(key, value)| is_list(key) && !is_empty(value)) {
-            print_list(&mut text, section, key, value, mark);
+        match value {
+            Value::Table(inner) => print_section(&mut text, section, inner, mark),
+            Value::Array(groups) if section == "group" => print_groups(&mut text, groups, mark),
+            _ => {}
         }
     }
     text
+}
+
+fn print_section(
+    text: &mut String,
+    section: &str,
+    inner: &Table,
+    mark: &dyn Fn(&[&str]) -> String,
+) {
+    let is_list = |key: &str| LISTS.contains(&(section, key));
+    let plain: Vec<_> =
+        inner.iter().filter(|(key, value)| !is_list(key) || is_empty(value)).collect();
+    if !plain.is_empty() {
+        let _ = writeln!(text, "\n[{section}]");
+    }
+    for (key, value) in plain {
+        let _ = writeln!(text, "{key} = {}{}", inline(value), mark(&[section, key]));
+    }
+    for (key, value) in inner.iter().filter(|(key, value)| is_list(key) && !is_empty(value)) {
+        print_list(text, &[section, key], value, mark);
+    }
+}
+
+fn print_groups(text: &mut String, groups: &[Value], mark: &dyn Fn(&[&str]) -> String) {
+    for (index, group) in groups.iter().enumerate() {
+        let number = index.to_string();
+        let _ = writeln!(text, "\n[[group]]");
+        let is_list = |key: &str, value: &Value| key == "layers" && !is_empty(value);
+        for (key, value) in group.as_table().into_iter().flatten() {
+            if !is_list(key, value) {
+                let note = mark(&["group", &number, key]);
+                let _ = writeln!(text, "{key} = {}{note}", inline(value));
+            }
+        }
+        for (key, value) in group.as_table().into_iter().flatten() {
+            if is_list(key, value) {
+                print_list(text, &["group", &number, key], value, mark);
+            }
+        }
+    }
 }
 
 fn is_empty(value: &Value) -> bool {
     value.as_array().is_none_or(Vec::is_empty)
 }
 
-fn print_list(
-    text: &mut String,
-    section: &str,
-    key: &str,
-    value: &Value,
-    mark: &dyn Fn(&[&str]) -> String,
-) {
+/// The items of the list at `path`, each a section of its own.
+fn print_list(text: &mut String, path: &[&str], value: &Value, mark: &dyn Fn(&[&str]) -> String) {
+    let names: Vec<&str> =
+        path.iter().copied().filter(|step| step.parse::<usize>().is_err()).collect();
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-        let _ = writeln!(text, "\n[[{section}.{key}]]");
+        let _ = writeln!(text, "\n[[{}]]", names.join("."));
         let number = index.to_string();
         for (name, value) in item.as_table().into_iter().flatten() {
-            let note = mark(&[section, key, &number, name]);
+            let note = mark(&[path, &[&number, name]].concat());
             let _ = writeln!(text, "{name} = {}{note}", inline(value));
         }
     }

@@ -5,9 +5,10 @@ use serde_path_to_error::Segment;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::Scenario;
-use crate::client::Layer;
+use super::{Group, Scenario};
+use crate::client::{Layer, Scope};
 use crate::error::Error;
+use crate::model::GroupPlan;
 use crate::server::Queue;
 
 /// One step of the way to a value.
@@ -358,12 +359,70 @@ pub fn check(scenario: &Scenario) -> Option<Problem> {
             format!("format {} is unknown; this version reads format 1", scenario.format),
         );
     }
-    if let Some((below, text)) = scenario.workload.problem() {
-        return at(&[&["workload"], &below[..]].concat(), text);
-    }
-    check_provider(scenario)
-        .or_else(|| check_layers(&scenario.client.layers))
+    check_groups(&scenario.groups)
+        .or_else(|| check_provider(scenario))
+        .or_else(|| check_shared(&scenario.groups))
         .or_else(|| check_measure(scenario))
+}
+
+fn check_groups(groups: &[Group]) -> Option<Problem> {
+    let all = |text: String| Some((steps(&["group"]), text));
+    if groups.is_empty() {
+        return all("the list is empty; write [[group]] once for each group".to_owned());
+    }
+    if groups.len() > GroupPlan::MOST {
+        return all(format!("{} groups are too many; at most {}", groups.len(), GroupPlan::MOST));
+    }
+    for (index, group) in groups.iter().enumerate() {
+        if let Some(name) = &group.name {
+            let at = group.path(index, "name");
+            if let Some(text) = name_problem(name) {
+                return Some((at, text));
+            }
+            if groups[..index].iter().any(|other| other.name == group.name) {
+                let text = format!("two groups are called \"{name}\"; give each its own name");
+                return Some((at, text));
+            }
+        }
+        if let Some((below, text)) = group.workload.problem() {
+            return Some(([group.path(index, "workload"), steps(&below)].concat(), text));
+        }
+        let client = group.path(index, "client");
+        if let Some(problem) = check_layers(&group.client.layers, &client) {
+            return Some(problem);
+        }
+    }
+    None
+}
+
+/// Layers of one name share what has the scope of the fleet, so they must say the same about it.
+fn check_shared(groups: &[Group]) -> Option<Problem> {
+    for (g, group) in groups.iter().enumerate() {
+        for (l, layer) in group.client.layers.iter().enumerate() {
+            let others = groups[..g].iter().flat_map(|other| &other.client.layers);
+            let mut same = others.filter(|other| other.name == layer.name);
+            if let Some(key) = same.find_map(|other| unlike_in_fleet(layer, other)) {
+                let below = [Step::key("layers"), Step::Index(l), Step::key(key)];
+                let text = format!(
+                    "the fleet shares one {key} of all layers called \"{}\", and an earlier group states it otherwise; state the same, or write another scope",
+                    layer.name
+                );
+                return Some(([group.path(g, "client"), below.to_vec()].concat(), text));
+            }
+        }
+    }
+    None
+}
+
+/// The part that two layers share with the whole fleet and do not state alike.
+fn unlike_in_fleet(one: &Layer, other: &Layer) -> Option<&'static str> {
+    let budget = |layer: &Layer| layer.budget.filter(|b| b.scope() == Scope::Fleet);
+    let semaphore = |layer: &Layer| layer.semaphore.filter(|s| s.scope == Scope::Fleet);
+    if budget(one).zip(budget(other)).is_some_and(|(a, b)| a != b) {
+        return Some("budget");
+    }
+    let semaphores = semaphore(one).zip(semaphore(other));
+    semaphores.is_some_and(|(a, b)| a != b).then_some("semaphore")
 }
 
 fn check_provider(scenario: &Scenario) -> Option<Problem> {
@@ -391,22 +450,25 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
     Some((steps(&["provider", "billing", key]), text))
 }
 
-fn check_layers(layers: &[Layer]) -> Option<Problem> {
+/// What is wrong with a name that stands in paths and in names of metrics.
+fn name_problem(name: &str) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (name.is_empty() || !name.chars().all(plain))
+        .then(|| format!("the name \"{name}\" does not fit; use letters, digits, - and _"))
+}
+
+/// What is wrong with the layers of the client that is written at `client`.
+fn check_layers(layers: &[Layer], client: &[Step]) -> Option<Problem> {
+    let list = [client, &[Step::key("layers")]].concat();
     let place = |index: usize, below: &[&str]| {
-        let mut path = steps(&["client", "layers"]);
-        path.push(Step::Index(index));
-        path.extend(steps(below));
-        path
+        [&list[..], &[Step::Index(index)], &steps(below)[..]].concat()
     };
     if layers.len() > MAX_LAYERS {
         let text = format!("{} layers are too many; at most {MAX_LAYERS}", layers.len());
-        return Some((steps(&["client", "layers"]), text));
+        return Some((list, text));
     }
     for (index, layer) in layers.iter().enumerate() {
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if layer.name.is_empty() || !layer.name.chars().all(plain) {
-            let text =
-                format!("the name \"{}\" does not fit; use letters, digits, - and _", layer.name);
+        if let Some(text) = name_problem(&layer.name) {
             return Some((place(index, &["name"]), text));
         }
         if layers[..index].iter().any(|other| other.name == layer.name) {

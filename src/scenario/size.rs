@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use crate::error::{Error, Result};
-use crate::model::{Arrivals, Plan};
+use crate::model::{GroupPlan, Plan};
 
 /// The most memory that runs may need together, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,27 +27,27 @@ const PER_CLIENT_PART: f64 = 80.0;
 impl MemoryLimit {
     /// Refuses a plan that would need more, with the estimate and the way out.
     pub fn check(self, scenario: &Scenario, plan: &Plan, threads: usize, runs: f64) -> Result<()> {
-        let requests = match &plan.arrivals {
-            Arrivals::Burst(_) => f64::from(plan.clients),
-            Arrivals::ClosedLoop { jobs } => f64::from(*jobs),
-            Arrivals::Trace(trace) => trace.len() as f64,
-            Arrivals::Poisson { stream, .. } => stream.expected(scenario.measure.horizon),
-        };
-        let parts = plan
-            .layers
-            .iter()
-            .map(|l| u8::from(l.semaphore.is_some()) + u8::from(l.budget.is_some()));
-        let clients = f64::from(plan.clients) * f64::from(parts.sum::<u8>());
-        let layers = plan.layers.len() as f64;
+        let horizon = scenario.measure.horizon;
+        let expected = |group: &GroupPlan| group.arrivals.expected(group.clients, horizon);
+        for group in &plan.groups {
+            // A Poisson stream may bring a few more than are expected.
+            let (requests, most) = (expected(group), 0.99 * f64::from(GroupPlan::MOST_REQUESTS));
+            if let Some(name) = group.name.as_ref().filter(|_| requests > most) {
+                return Err(Error::Input(format!(
+                    "about {requests:.0} requests are more than a group can number ({most:.0}); divide group {name} in two or shorten its workload"
+                )));
+            }
+        }
+        let requests: f64 = plan.groups.iter().map(expected).sum();
         let windows = (plan.horizon / scenario.measure.window.nanos()) as f64;
         // Ordinary curves are short; only windows that are absurdly fine are counted in full.
         let kept = if windows > FINE { runs } else { 0.0 };
         let curves = (kept + threads as f64 * f64::from(1 + scenario.measure.per_retry))
             * windows
             * PER_WINDOW;
-        let bytes = curves
-            + threads as f64
-                * (requests * (PER_REQUEST + PER_LAYER * layers) + clients * PER_CLIENT_PART);
+        let of_group = |group| group_bytes(group, expected(group));
+        let groups: f64 = plan.groups.iter().map(of_group).sum();
+        let bytes = curves + threads as f64 * groups;
         if requests > f64::from(u32::MAX) {
             return Err(Error::Input(format!(
                 "about {requests:.0} requests are more than a run can number (4294967295); shorten the workload"
@@ -64,6 +64,15 @@ impl MemoryLimit {
             human(bytes * 1.1).replace(' ', ""),
         )))
     }
+}
+
+/// Bytes that a group needs for so many requests.
+fn group_bytes(group: &GroupPlan, requests: f64) -> f64 {
+    let parts =
+        group.layers.iter().map(|l| u8::from(l.semaphore.is_some()) + u8::from(l.budget.is_some()));
+    let clients = f64::from(group.clients) * f64::from(parts.sum::<u8>());
+    let layers = group.layers.len() as f64;
+    requests * (PER_REQUEST + PER_LAYER * layers) + clients * PER_CLIENT_PART
 }
 
 fn human(bytes: f64) -> String {

@@ -104,9 +104,9 @@ impl Metrics {
 struct Pair<A, B>(A, B);
 
 impl<A: Observer, B: Observer> Observer for Pair<A, B> {
-    fn attempt(&mut self, now: Time, number: u32) {
-        self.0.attempt(now, number);
-        self.1.attempt(now, number);
+    fn attempt(&mut self, now: Time, group: usize, number: u32) {
+        self.0.attempt(now, group, number);
+        self.1.attempt(now, group, number);
     }
 
     fn present(&mut self, now: Time, present: u32) {
@@ -114,24 +114,24 @@ impl<A: Observer, B: Observer> Observer for Pair<A, B> {
         self.1.present(now, present);
     }
 
-    fn started(&mut self, now: Time, waited: u64) {
-        self.0.started(now, waited);
-        self.1.started(now, waited);
+    fn started(&mut self, now: Time, group: usize, waited: u64) {
+        self.0.started(now, group, waited);
+        self.1.started(now, group, waited);
     }
 
-    fn billed(&mut self, now: Time, tokens: Tokens, useful: bool) {
-        self.0.billed(now, tokens, useful);
-        self.1.billed(now, tokens, useful);
+    fn billed(&mut self, now: Time, group: usize, tokens: Tokens, useful: bool) {
+        self.0.billed(now, group, tokens, useful);
+        self.1.billed(now, group, tokens, useful);
     }
 
-    fn resolved(&mut self, now: Time, created: Time, outcome: Outcome) {
-        self.0.resolved(now, created, outcome);
-        self.1.resolved(now, created, outcome);
+    fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
+        self.0.resolved(now, group, created, outcome);
+        self.1.resolved(now, group, created, outcome);
     }
 
-    fn budget_refused(&mut self, now: Time) {
-        self.0.budget_refused(now);
-        self.1.budget_refused(now);
+    fn budget_refused(&mut self, now: Time, group: usize) {
+        self.0.budget_refused(now, group);
+        self.1.budget_refused(now, group);
     }
 }
 

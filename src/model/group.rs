@@ -1,0 +1,171 @@
+//! A group of clients at work, and how requests of several groups are named.
+
+use super::layers::LayerState;
+use super::ledger::Ledger;
+use super::simulation::{Phase, State};
+use super::{Arrivals, GroupPlan};
+use crate::rng::{Ranks, Streams};
+use crate::units::Time;
+
+/// How requests are named: by the group in the lowest bits, and by the place in its columns above
+/// them. The one group without a name needs no bits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Naming {
+    bits: u32,
+}
+
+impl Naming {
+    pub(super) fn of(groups: &[GroupPlan]) -> Naming {
+        let named = groups.iter().any(|group| group.name.is_some());
+        Naming { bits: if named { GroupPlan::NUMBER_BITS } else { 0 } }
+    }
+
+    /// Group and place of a request; also group and rank in the group of a rank.
+    #[inline]
+    pub(super) fn split(self, request: u32) -> (usize, u32) {
+        ((request & ((1 << self.bits) - 1)) as usize, request >> self.bits)
+    }
+
+    #[inline]
+    pub(super) fn join(self, group: usize, place: u32) -> u32 {
+        place << self.bits | group as u32
+    }
+}
+
+/// Requests by place. `created` and `worker` exist only where they differ from what the workload
+/// tells.
+#[derive(Default)]
+pub(super) struct Requests {
+    pub(super) states: Vec<State>,
+    pub(super) created: Vec<Time>,
+    pub(super) worker: Vec<u32>,
+}
+
+/// A group: its requests, its random numbers, its layers and its books.
+pub(super) struct Group<'a> {
+    pub(super) plan: &'a GroupPlan,
+    pub(super) streams: Streams,
+    pub(super) ranks: Ranks,
+    pub(super) requests: Requests,
+    /// The next request of a stream or queue, and the instant of the last one.
+    pub(super) next_request: u32,
+    pub(super) last_arrival: Time,
+    pub(super) layers: Vec<LayerState<'a>>,
+    pub(super) ledger: Ledger,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn new(
+        plan: &'a GroupPlan,
+        streams: &Streams,
+        layers: Vec<LayerState<'a>>,
+    ) -> Group<'a> {
+        let streams = plan.name.as_ref().map_or(*streams, |name| streams.of_group(name));
+        let ranks = match (&plan.name, &plan.arrivals) {
+            (Some(_), _) => Ranks::member(&streams),
+            (None, Arrivals::Burst(_)) => Ranks::herd(&streams, plan.clients),
+            (None, _) => Ranks::stream(&streams),
+        };
+        let mut group = Group {
+            plan,
+            streams,
+            ranks,
+            requests: Requests::default(),
+            next_request: 0,
+            last_arrival: 0,
+            layers,
+            ledger: Ledger::default(),
+        };
+        group.grow_to(plan.known() as usize);
+        group
+    }
+
+    /// Makes room for requests up to `len`.
+    pub(super) fn grow_to(&mut self, len: usize) {
+        if self.requests.states.len() >= len {
+            return;
+        }
+        self.requests.states.resize(len, State::default());
+        match self.plan.arrivals {
+            Arrivals::ClosedLoop { .. } => {
+                self.requests.worker.resize(len, 0);
+                self.requests.created.resize(len, 0);
+            }
+            Arrivals::Poisson { .. } => self.requests.created.resize(len, 0),
+            Arrivals::Burst(_) | Arrivals::Trace(_) => {}
+        }
+        self.layers.iter_mut().for_each(|layer| layer.grow_to(len));
+    }
+
+    /// The number that random streams follow.
+    #[inline]
+    pub(super) fn number(&self, place: u32) -> u32 {
+        self.ranks.number(place)
+    }
+
+    pub(super) fn created(&self, place: u32) -> Time {
+        match &self.plan.arrivals {
+            Arrivals::Burst(burst) => burst.arrival(self.number(place), &self.streams),
+            Arrivals::Trace(trace) => trace[place as usize].at,
+            _ => self.requests.created[place as usize],
+        }
+    }
+
+    #[inline]
+    pub(super) fn client(&self, place: u32) -> u32 {
+        match self.plan.arrivals {
+            Arrivals::Burst(_) => place,
+            Arrivals::ClosedLoop { .. } => self.requests.worker[place as usize],
+            _ => place % self.plan.clients,
+        }
+    }
+
+    /// Requests that exist and have no outcome.
+    pub(super) fn open(&self) -> u64 {
+        self.requests.states.iter().filter(|state| state.phase.is_open()).count() as u64
+    }
+
+    /// Requests that hold a permit of layer `l`, if that has a semaphore.
+    pub(super) fn holders(&self, l: usize) -> u64 {
+        let holds = |state: &&State| state.phase.holds_permit(l);
+        self.requests.states.iter().filter(holds).count() as u64
+    }
+
+    /// Attempts as the requests count them.
+    pub(super) fn sent(&self) -> u64 {
+        self.requests.states.iter().map(|state| u64::from(state.attempts)).sum()
+    }
+}
+
+impl Phase {
+    /// True when a request exists and has no outcome.
+    fn is_open(self) -> bool {
+        !matches!(self, Phase::Unborn | Phase::Resolved)
+    }
+
+    /// True when a request holds a permit of layer `l`, if that has a semaphore.
+    fn holds_permit(self, l: usize) -> bool {
+        match self {
+            Phase::Unborn | Phase::Resolved => false,
+            Phase::Waiting(at) | Phase::Backoff(at) => l > usize::from(at),
+            Phase::Granted(at) => l >= usize::from(at),
+            Phase::InFlight => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_apart_again() {
+        let one = Naming { bits: 0 };
+        assert_eq!(one.split(one.join(0, u32::MAX)), (0, u32::MAX));
+        let several = Naming { bits: GroupPlan::NUMBER_BITS };
+        let last = (1 << Ranks::MEMBER_BITS) - 1;
+        for (group, place) in [(0, 0), (0, last), (63, 0), (63, last), (5, 77)] {
+            assert_eq!(several.split(several.join(group, place)), (group, place));
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Groups of clients, and the two forms in which a document writes them.
+//!
+//! The short form has one group without a name: `[workload]`, `[request]`, `[client]`. The long
+//! form is a list of `[[group]]`, each with a name and the same keys of its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::problem::Step;
+use super::{Client, Measure, Provider, Request, Scenario, format_1};
+use crate::client::Layer;
+use crate::workload::Workload;
+
+/// A group: clients that are alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Its name; None for the one group of the short form.
+    pub name: Option<String>,
+    /// Where its requests come from.
+    pub workload: Workload,
+    /// What its requests ask for.
+    pub request: Request,
+    /// What its clients do about failures.
+    pub client: Client,
+}
+
+impl Group {
+    /// The place of a key of this group, the `index`-th, in the document; `section` is where the
+    /// short form has it.
+    pub(super) fn path(&self, index: usize, section: &str) -> Vec<Step> {
+        if self.name.is_none() {
+            return vec![Step::key(section)];
+        }
+        let mut path = vec![Step::key("group"), Step::Index(index)];
+        // The keys of [client] stand in the group itself.
+        path.extend((section != "client").then(|| Step::key(section)));
+        path
+    }
+
+    /// "group batch: " before what concerns one of several groups.
+    pub fn prefix(&self) -> String {
+        self.name.as_ref().map_or(String::new(), |name| format!("group {name}: "))
+    }
+}
+
+/// The document as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    #[serde(default = "format_1")]
+    format: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    workload: Option<Workload>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request: Option<Request>,
+    #[serde(default)]
+    provider: Provider,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client: Option<Client>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    group: Option<Vec<NamedGroup>>,
+    #[serde(default)]
+    measure: Measure,
+}
+
+/// `[[group]]`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedGroup {
+    name: String,
+    workload: Workload,
+    #[serde(default)]
+    request: Request,
+    #[serde(default)]
+    layers: Vec<Layer>,
+}
+
+/// Sections that belong to a group.
+pub(super) const SECTIONS: [&str; 3] = ["workload", "request", "client"];
+
+impl TryFrom<File> for Scenario {
+    type Error = String;
+
+    fn try_from(file: File) -> Result<Scenario, String> {
+        let groups = match (file.group, file.workload) {
+            (Some(groups), _) => groups.into_iter().map(Group::from).collect(),
+            (None, Some(workload)) => vec![Group {
+                name: None,
+                workload,
+                request: file.request.unwrap_or_default(),
+                client: file.client.unwrap_or_default(),
+            }],
+            (None, None) => {
+                return Err("the key `workload` is missing; write a table, { … }, or [[group]] for clients of several kinds".to_owned());
+            }
+        };
+        let File { format, title, provider, measure, .. } = file;
+        Ok(Scenario { format, title, groups, provider, measure })
+    }
+}
+
+impl From<Scenario> for File {
+    fn from(scenario: Scenario) -> File {
+        let Scenario { format, title, mut groups, provider, measure } = scenario;
+        let mut file = File {
+            format,
+            title,
+            workload: None,
+            request: None,
+            provider,
+            client: None,
+            group: None,
+            measure,
+        };
+        if groups.iter().any(|group| group.name.is_some()) {
+            file.group = Some(groups.into_iter().map(NamedGroup::from).collect());
+        } else if let Some(group) = groups.pop() {
+            file.workload = Some(group.workload);
+            file.request = Some(group.request);
+            file.client = Some(group.client);
+        }
+        file
+    }
+}
+
+impl From<NamedGroup> for Group {
+    fn from(group: NamedGroup) -> Group {
+        let NamedGroup { name, workload, request, layers } = group;
+        Group { name: Some(name), workload, request, client: Client { layers } }
+    }
+}
+
+impl From<Group> for NamedGroup {
+    fn from(group: Group) -> NamedGroup {
+        let Group { name, workload, request, client: Client { layers } } = group;
+        NamedGroup { name: name.unwrap_or_default(), workload, request, layers }
+    }
+}
