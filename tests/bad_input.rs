@@ -87,7 +87,7 @@ const SYNTAX: [Case; 11] = [
     ("clients = 20", "clients = 1e400", "5:11", &["1e400", "too large"]),
 ];
 
-const VALUES: [Case; 40] = [
+const VALUES: [Case; 41] = [
     ("format = 1", "format = 2", "1:1", &["format 2", "reads format 1"]),
     ("\"Twenty clients\"", "3", "2:1", &["title", "the number 3", "text in quotes"]),
     (
@@ -167,6 +167,7 @@ const VALUES: [Case; 40] = [
     ),
     ("window = \"100ms\"", "window = \"0s\"", "25:1", &["window of 0s", "\"100ms\""]),
     ("\"10min\"", "\"0s\"", "26:1", &["horizon of 0s", "\"10min\""]),
+    ("\"10min\"", "\"10min\"\ncurve = \"150ms\"", "27:1", &["curves of 150ms", "whole multiple"]),
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
@@ -544,7 +545,7 @@ fn bad_usage_says_what_is_allowed() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
     let cases: [(&[&str], &[&str]); 14] = [
-        (&["reproduce", "thousand-client"], &["did you mean `thousand-clients`?", "timeout-cost"]),
+        (&["reproduce", "thousand-client"], &["did you mean `thousand-clients`?", "reproduce --list"]),
         (&["reproduce", "./nowhere/"], &["nowhere/experiment.toml"]),
         (&["compare", "storm.toml", "--policies", "ful"], &["did you mean `full`?", "no-retry"]),
         (&["compare", "storm.toml", "--policies", "full,full"], &["\"full\"", "twice"]),
@@ -592,7 +593,17 @@ fn a_wrong_experiment_is_named_by_line() {
         ("policy = \"a\"", "policy = \"b\"", ["experiment.toml:10:1", "no policy is called \"b\""]),
         ("\"requests\"", "\"request\"", ["experiment.toml:11:1", "did you mean `requests`?"]),
         ("basis = \"closed_form\"", "basis = \"closed\"", ["experiment.toml:13:1", "closed_form"]),
-        ("reference = 3", "", ["experiment.toml:8:1", "published, reference or both"]),
+        ("reference = 3", "", ["experiment.toml:8:1", "published, reference, at_least or at_most"]),
+        (
+            "reference = 3",
+            "at_most = 3\nover = { policy = \"b\" }",
+            ["experiment.toml:13:1", "no policy is called \"b\""],
+        ),
+        (
+            "reference = 3",
+            "at_most = 3\nover = { metric = \"request\" }",
+            ["experiment.toml:13:1", "did you mean `requests`?"],
+        ),
         ("title =", "titel =", ["experiment.toml:1:1", "did you mean `title`?"]),
         (
             "\"workload.clients\" = 3",

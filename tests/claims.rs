@@ -128,7 +128,9 @@ fn a_decorrelated_wait_without_its_cap_moves_only_what_the_cap_moves() {
 
 #[test]
 fn the_other_published_experiments_are_reproduced() {
-    for name in ["retry-layers", "forty-workers", "timeout-cost", "five-hundred-agents"] {
+    for name in
+        ["retry-layers", "forty-workers", "timeout-cost", "nightly-job", "five-hundred-agents"]
+    {
         let home = tempfile::tempdir().unwrap();
         // As many as tell the claims apart, at most as many as by default.
         let replications = if name == "five-hundred-agents" { "100" } else { "20" };
@@ -147,6 +149,111 @@ fn several_experiments_are_one_document() {
     assert_eq!(document["schema"], "retrylab.reproduce-all/1");
     assert_eq!(document["experiments"].as_array().unwrap().len(), 2);
     assert_eq!(command::names(&home.path().join("all")), ["forty-workers", "retry-layers"]);
+}
+
+/// An experiment with one claim about a policy that is twice as large as another.
+fn claiming(home: &Path, claim: &str) -> String {
+    let text = format!(
+        r#"
+        title = "t"
+        question = "q"
+        source = "s"
+        replications = 5
+        [[policy]]
+        name = "three"
+        set = {{ "workload.clients" = 3, "client.layers.client.max_attempts" = 4 }}
+        [[policy]]
+        name = "six"
+        set = {{ "workload.clients" = 6 }}
+        [[claim]]
+        id = "c"
+        policy = "six"
+        basis = "closed_form"
+        source = "s"
+        {claim}
+        "#
+    );
+    fs::write(home.join("experiment.toml"), text).unwrap();
+    let scenario = "workload = { burst = {} }\n[[provider.faults]]\noutage = { from = \"0s\" }\n\
+                    [[client.layers]]\nname = \"client\"\nmax_attempts = 2\n";
+    fs::write(home.join("scenario.toml"), scenario).unwrap();
+    format!("{}/", home.display())
+}
+
+#[test]
+fn ratios_of_metrics_and_policies_are_taken_run_by_run() {
+    // Six requests of two attempts against three of four.
+    for (claim, mean) in [
+        ("metric = \"attempts\"\nover = { metric = \"requests\" }\nreference = 2", 2.0),
+        ("metric = \"requests\"\nover = { policy = \"three\" }\nat_least = 2", 2.0),
+        (
+            "metric = \"retries\"\nover = { policy = \"three\", metric = \"attempts\" }\nat_most = 0.5",
+            0.5,
+        ),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let path = claiming(home.path(), claim);
+        let ran = run(home.path(), &["reproduce", &path, "--json", "-q", "-o", "out"]);
+        assert_eq!(ran.code, 0, "{claim}: {ran:?}");
+        let document = ran.json();
+        let found = &document["claims"][0];
+        assert_eq!((&found["mean"], &found["unit"]), (&Value::from(mean), &Value::from("ratio")));
+        assert!(found["over"]["policy"].is_string() && found["over"]["metric"].is_string());
+    }
+}
+
+#[test]
+fn a_bound_that_is_not_kept_is_not_reproduced() {
+    let home = tempfile::tempdir().unwrap();
+    for (bound, shown) in [("at_least = 3", "≥ 3"), ("at_most = 1.5", "≤ 1.5")] {
+        let claim = format!("metric = \"attempts\"\nover = {{ metric = \"requests\" }}\n{bound}");
+        let path = claiming(home.path(), &claim);
+        let ran = run(home.path(), &["reproduce", &path, "-q", "-o", "out"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.out.contains(shown) && ran.out.contains("not reproduced"), "{}", ran.out);
+    }
+    let zero = claiming(
+        home.path(),
+        "metric = \"attempts\"\nover = { metric = \"succeeded\" }\nat_least = 0",
+    );
+    let ran = run(home.path(), &["reproduce", &zero, "--json", "-q", "-o", "out"]);
+    // Nothing succeeded, so there is no ratio.
+    assert_eq!((ran.code, &ran.json()["claims"][0]["n"]), (1, &Value::from(0)));
+}
+
+#[test]
+fn all_experiments_are_one_document_with_a_verdict_each() {
+    let home = tempfile::tempdir().unwrap();
+    let ran = run(home.path(), &["reproduce", "--all", "--json", "-q", "-r", "5", "-o", "all"]);
+    let document = ran.json();
+    assert_eq!(document["schema"], "retrylab.reproduce-all/1");
+    assert_eq!(document.as_object().unwrap().len(), 2);
+    let experiments = document["experiments"].as_array().unwrap();
+    let found: Vec<&str> = experiments.iter().map(|e| e["experiment"].as_str().unwrap()).collect();
+    let names: Vec<&str> =
+        retrylab::experiment::names().into_iter().map(|(name, _)| name).collect();
+    assert_eq!(found, names);
+    for experiment in experiments {
+        assert_eq!(experiment["schema"], "retrylab.reproduce/1");
+        let verdict = experiment["verdict"].as_str().unwrap();
+        assert!(["reproduced", "not_reproduced", "inconclusive"].contains(&verdict), "{verdict}");
+        assert!(!experiment["claims"].as_array().unwrap().is_empty());
+    }
+    let mut folders: Vec<&str> = names;
+    folders.sort_unstable();
+    assert_eq!(command::names(&home.path().join("all")), folders);
+}
+
+#[test]
+fn a_room_is_run_alone() {
+    let home = tempfile::tempdir().unwrap();
+    let rooms = |room: &str| run(home.path(), &["reproduce", "--list", "--room", room]);
+    let (published, incidents) = (rooms("published"), rooms("incidents"));
+    assert!(published.out.contains("thousand-clients") && !published.out.contains("incidents"));
+    assert!(incidents.out.contains("incidents") && !incidents.out.contains("thousand-clients"));
+    let ran = rooms("incident");
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("did you mean `incidents`?"), "{}", ran.err);
 }
 
 #[test]

@@ -148,6 +148,18 @@ fn watching_more_changes_no_trajectory() {
     assert!(watched.cell.metrics.len() > plain.cell.metrics.len());
 }
 
+#[test]
+fn a_coarse_curve_adds_up_what_a_fine_one_shows() {
+    let fine = Fleet::default().runs();
+    let coarse = Fleet { measure: "curve = \"5s\"", ..Fleet::default() }.runs();
+    assert_same(&fine, &coarse);
+    for (fine, coarse) in fine.runs.iter().zip(&coarse.runs) {
+        assert!(fine.retries.len() > 12, "too short a curve to tell");
+        let sums: Vec<u32> = fine.retries.chunks(5).map(|five| five.iter().sum()).collect();
+        assert_eq!(sums, coarse.retries);
+    }
+}
+
 /// A herd without chance: times in milliseconds, all multiplied by `scale`.
 fn clockwork(scale: u64, service_ms: u64) -> Run {
     let ms = |n: u64| format!("\"{}ms\"", n * scale);

@@ -21,7 +21,7 @@ pub fn check(cells: &[Cell]) -> Result<()> {
             cells.len()
         )));
     }
-    let window = cells.first().map_or(SHORTEST, |cell| cell.scenario.measure.window);
+    let window = cells.first().map_or(SHORTEST, |cell| cell.scenario.measure.curve_window());
     if window < SHORTEST {
         return Err(Error::Input(format!(
             "measure.window: windows of {window} cannot be drawn; write at least {SHORTEST}"
@@ -59,7 +59,8 @@ pub fn on_axis(
         note.push_str(" · last 1 % of attempts not shown");
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
-    let capacity = cells[0].cell.capacity_per_window();
+    let per_point = scenario.measure.windows_per_point() as f64;
+    let capacity = cells[0].cell.capacity_per_window().map(|capacity| capacity * per_point);
     draw(axis, title, &note, scenario, capacity, &curves, &peaks)
 }
 
@@ -90,7 +91,7 @@ fn draw(
     let figure = LoadFigure {
         title: title.to_owned(),
         note: note.to_owned(),
-        window_s: window.seconds(),
+        window_s: scenario.measure.curve_window().seconds(),
         capacity_per_window: capacity,
         outages: outages(scenario),
         axis: axis.unwrap_or_else(|| suitable(capacity, curves)),
@@ -170,7 +171,7 @@ fn until(scenario: &Scenario) -> usize {
         _ => None,
     });
     let end = ends.max().unwrap_or_default().min(scenario.measure.horizon).nanos();
-    ((end + end / 5) / scenario.measure.window.nanos()) as usize
+    ((end + end / 5) / scenario.measure.curve_window().nanos()) as usize
 }
 
 /// How many windows hold [`DRAWN`] of the attempts.

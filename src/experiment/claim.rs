@@ -7,7 +7,12 @@
 //!   holds when it lies within t·sqrt(s²/R + e²) of m, t being the two-sided 0.01 % point of
 //!   Student's distribution: fifteen such claims are all judged right for 99.85 % of seeds;
 //! * a **published** figure is one draw, and holds when it lies in the 95 % prediction interval
-//!   m ± t·s·sqrt(1 + 1/R), widened by the rounding with which it was printed.
+//!   m ± t·s·sqrt(1 + 1/R), widened by the rounding with which it was printed;
+//! * a **bound** (`at_least`, `at_most`) holds when m lies on its side of it by at least t·s/√R,
+//!   with the same t.
+//!
+//! What is claimed can be a ratio (`over`): of two metrics, of one metric under two policies, or of
+//! both. It is taken run by run, and policies share the seeds of their runs, so it is paired.
 //!
 //! Below five replications a claim is inconclusive, unless an exact value is met exactly.
 
@@ -28,6 +33,19 @@ pub enum Basis {
     MonteCarlo,
 }
 
+/// What the metric of a claim is divided by, run by run: another metric, the same metric under
+/// another policy, or another metric under another policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Over {
+    /// The policy; by default the claim's.
+    #[serde(default)]
+    pub policy: Option<String>,
+    /// The metric; by default the claim's.
+    #[serde(default)]
+    pub metric: Option<String>,
+}
+
 /// One claim, as an experiment file states it.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +56,9 @@ pub struct Claim {
     pub policy: String,
     /// The metric it is about.
     pub metric: String,
+    /// What it is divided by; without it, nothing.
+    #[serde(default)]
+    pub over: Option<Over>,
     /// The published figure.
     pub published: Option<f64>,
     /// Half the last printed digit of the published figure.
@@ -48,10 +69,28 @@ pub struct Claim {
     /// Standard error of the reference; 0 for a closed form.
     #[serde(default)]
     pub reference_se: f64,
-    /// What the reference rests on.
+    /// The mean is this or more.
+    pub at_least: Option<f64>,
+    /// The mean is this or less.
+    pub at_most: Option<f64>,
+    /// What the reference or the bound rests on.
     pub basis: Basis,
-    /// Where the reference is from.
+    /// Where the reference or the bound is from.
     pub source: String,
+}
+
+impl Claim {
+    /// The policy and the metric that it is divided by.
+    pub fn divisor(&self) -> Option<(&str, &str)> {
+        let over = self.over.as_ref()?;
+        let policy = over.policy.as_deref().unwrap_or(&self.policy);
+        Some((policy, over.metric.as_deref().unwrap_or(&self.metric)))
+    }
+
+    /// True when there is something to be judged.
+    pub fn says_something(&self) -> bool {
+        [self.published, self.reference, self.at_least, self.at_most].iter().any(Option::is_some)
+    }
 }
 
 /// What became of a claim.
@@ -106,6 +145,11 @@ pub fn judge(claim: &Claim, found: Option<&Summary>) -> Verdict {
         margin(claim, found)
             .map_or(Verdict::Inconclusive, |margin| holds((found.mean - reference).abs() <= margin))
     });
+    let bounds = [
+        claim.at_least.map(|least| found.mean - least),
+        claim.at_most.map(|most| most - found.mean),
+    ];
+    let bounds = bounds.into_iter().flatten().map(|room| within(room, claim, found));
     let published = claim.published.map(|published| match interval(found) {
         None if exactly_met(claim, found, reference) => {
             holds((found.mean - published).abs() <= claim.rounding + tiny(published))
@@ -116,7 +160,15 @@ pub fn judge(claim: &Claim, found: Option<&Summary>) -> Verdict {
             holds(low - slack <= published && published <= high + slack)
         }
     });
-    [reference, published].into_iter().flatten().fold(Verdict::Reproduced, worse)
+    [reference, published].into_iter().flatten().chain(bounds).fold(Verdict::Reproduced, worse)
+}
+
+/// The verdict on a bound that the mean keeps with this much room.
+fn within(room: f64, claim: &Claim, found: &Summary) -> Verdict {
+    if room >= -tiny(found.mean) && found.min == found.max {
+        return Verdict::Reproduced;
+    }
+    margin(claim, found).map_or(Verdict::Inconclusive, |margin| holds(room >= margin))
 }
 
 /// With too few replications for a spread, a published figure is still judged where the
@@ -176,8 +228,11 @@ mod tests {
             metric: "m".to_owned(),
             published,
             rounding: 0.0,
+            over: None,
             reference,
             reference_se: 0.0,
+            at_least: None,
+            at_most: None,
             basis: Basis::ClosedForm,
             source: "test".to_owned(),
         }
@@ -210,6 +265,24 @@ mod tests {
         assert_eq!(verdict(&[97.0], None, Some(100.0)), Verdict::Inconclusive);
         assert_eq!(verdict(&AROUND_100[..4], Some(100.0), None), Verdict::Inconclusive);
         assert_eq!(verdict(&[], None, Some(1.0)), Verdict::NotReproduced);
+    }
+
+    #[test]
+    fn a_bound_is_kept_with_room_or_exactly() {
+        let bound = |values: &[f64], at_least, at_most| {
+            let claim = Claim { at_least, at_most, ..claim(None, None) };
+            judge(&claim, summarise(values).as_ref())
+        };
+        // A standard error of 0.71, and t of 6 at 8 seeds.
+        assert_eq!(bound(&AROUND_100, Some(90.0), None), Verdict::Reproduced);
+        assert_eq!(bound(&AROUND_100, None, Some(110.0)), Verdict::Reproduced);
+        assert_eq!(bound(&AROUND_100, Some(90.0), Some(99.0)), Verdict::NotReproduced);
+        assert_eq!(bound(&AROUND_100, Some(99.9), None), Verdict::NotReproduced);
+        assert_eq!(bound(&AROUND_100, None, Some(100.1)), Verdict::NotReproduced);
+        assert_eq!(bound(&[5.0; 6], Some(5.0), Some(5.0)), Verdict::Reproduced);
+        assert_eq!(bound(&[5.0; 6], Some(5.1), None), Verdict::NotReproduced);
+        assert_eq!(bound(&[4.0, 6.0], Some(1.0), None), Verdict::Inconclusive);
+        assert_eq!(bound(&[], Some(1.0), None), Verdict::NotReproduced);
     }
 
     #[test]

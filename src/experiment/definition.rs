@@ -8,7 +8,7 @@ use toml::Table;
 use super::claim::{Claim, Judged, judge};
 use super::{Cell, CellRuns, Seed};
 use crate::error::{Error, Result};
-use crate::scenario::{Document, MAX_REPLICATIONS, Step, locate, suggest, typed};
+use crate::scenario::{Document, MAX_REPLICATIONS, Step, alike, locate, suggest, typed};
 use crate::stats::summary::summarise;
 
 include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
@@ -103,10 +103,12 @@ impl Experiment {
             }
             _ => {
                 let known: Vec<&str> = names().into_iter().map(|(name, _)| name).collect();
-                Err(Error::Input(format!(
-                    "no experiment is called \"{name}\"{}",
-                    suggest(name, &known)
-                )))
+                let near = match alike(name, &known) {
+                    near if near.is_empty() => ";".to_owned(),
+                    near => near,
+                };
+                let all = "`retrylab reproduce --list` lists all";
+                Err(Error::Input(format!("no experiment is called \"{name}\"{near} {all}")))
             }
         }
     }
@@ -179,12 +181,16 @@ impl Experiment {
         let policies: Vec<&str> = self.policies.iter().map(|p| p.name.as_str()).collect();
         for (index, claim) in self.claims.iter().enumerate() {
             let bad = |key: &str, text: String| self.bad("claim", Some(index), key, &text);
-            if !policies.contains(&claim.policy.as_str()) {
-                let near = suggest(&claim.policy, &policies);
-                return bad("policy", format!("no policy is called \"{}\"{near}", claim.policy));
+            let divisor = claim.divisor().map(|(policy, _)| ("over", policy));
+            for (key, policy) in [("policy", claim.policy.as_str())].into_iter().chain(divisor) {
+                if !policies.contains(&policy) {
+                    let near = suggest(policy, &policies);
+                    return bad(key, format!("no policy is called \"{policy}\"{near}"));
+                }
             }
-            if claim.published.is_none() && claim.reference.is_none() {
-                return bad("", format!("claim {}: write published, reference or both", claim.id));
+            if !claim.says_something() {
+                let text = "write published, reference, at_least or at_most";
+                return bad("", format!("claim {}: {text}", claim.id));
             }
             if self.claims[..index].iter().any(|other| other.id == claim.id) {
                 return bad("id", format!("two claims are called {}", claim.id));
@@ -197,14 +203,18 @@ impl Experiment {
     pub fn cells(&self) -> Result<Vec<Cell>> {
         let cells: Vec<Cell> = self.policies.iter().map(|p| self.cell(p)).collect::<Result<_>>()?;
         for (index, claim) in self.claims.iter().enumerate() {
-            let cell = cells.iter().find(|cell| cell.policy == claim.policy);
-            if let Some(cell) = cell
-                && !cell.metrics.iter().any(|m| m.name == claim.metric)
-            {
-                let known: Vec<&str> = cell.metrics.iter().map(|m| m.name.as_str()).collect();
-                let near = suggest(&claim.metric, &known);
-                let text = format!("no metric is called \"{}\"{near}", claim.metric);
-                return self.bad("claim", Some(index), "metric", &text);
+            let metric = ("metric", claim.policy.as_str(), claim.metric.as_str());
+            let divisor = claim.divisor().map(|(policy, metric)| ("over", policy, metric));
+            for (key, policy, metric) in [metric].into_iter().chain(divisor) {
+                let cell = cells.iter().find(|cell| cell.policy == policy);
+                if let Some(cell) = cell
+                    && !cell.metrics.iter().any(|m| m.name == metric)
+                {
+                    let known: Vec<&str> = cell.metrics.iter().map(|m| m.name.as_str()).collect();
+                    let near = suggest(metric, &known);
+                    let text = format!("no metric is called \"{metric}\"{near}");
+                    return self.bad("claim", Some(index), key, &text);
+                }
             }
         }
         Ok(cells)
@@ -221,13 +231,31 @@ impl Experiment {
 
     /// The verdicts on all claims.
     pub fn judge(&self, runs: &[CellRuns]) -> Vec<Judged> {
+        let cell = |policy: &str| runs.iter().find(|cell| cell.cell.policy == policy);
         let judged = |claim: &Claim| {
-            let cell = runs.iter().find(|cell| cell.cell.policy == claim.policy)?;
-            let metric = cell.cell.metrics.iter().find(|m| m.name == claim.metric)?;
-            let found = summarise(&cell.values(&claim.metric));
+            let runs = cell(&claim.policy)?;
+            let metric = runs.cell.metrics.iter().find(|m| m.name == claim.metric)?;
+            let (values, unit) = match claim.divisor() {
+                None => (runs.values(&claim.metric), metric.unit),
+                Some((policy, divisor)) => {
+                    (ratios(runs.column(&claim.metric), cell(policy)?.column(divisor)), "ratio")
+                }
+            };
+            let found = summarise(&values);
             let verdict = judge(claim, found.as_ref());
-            Some(Judged { claim: claim.clone(), unit: metric.unit, found, verdict })
+            Some(Judged { claim: claim.clone(), unit, found, verdict })
         };
         self.claims.iter().filter_map(judged).collect()
     }
+}
+
+/// The ratios of two columns, run by run, where both have a value and the divisor is not 0.
+fn ratios(
+    values: impl Iterator<Item = Option<f64>>,
+    divisors: impl Iterator<Item = Option<f64>>,
+) -> Vec<f64> {
+    let ratio = |(value, divisor): (Option<f64>, Option<f64>)| {
+        Some(value? / divisor.filter(|divisor| *divisor != 0.0)?)
+    };
+    values.zip(divisors).filter_map(ratio).collect()
 }

@@ -11,7 +11,7 @@ mod runner;
 mod seed;
 mod summary;
 
-pub use claim::{Basis, Claim, Judged, Verdict, judge, overall};
+pub use claim::{Basis, Claim, Judged, Over, Verdict, judge, overall};
 pub use definition::{Experiment, PolicySettings, names};
 pub use policies::{NamedPolicy, Place, Target, swap};
 pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};

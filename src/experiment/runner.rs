@@ -41,6 +41,12 @@ impl Cell {
         self.scenario.capacity_per_window(&self.plan)
     }
 
+    /// The load curve that counts per window make.
+    fn curve(&self, counts: &[u32]) -> Vec<u32> {
+        let points = counts.chunks(self.scenario.measure.windows_per_point());
+        points.map(|point| point.iter().sum()).collect()
+    }
+
     fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
         let mut recorder = Recorder::new(self.scenario.watch());
         let streams = Streams::new(seed.0, replication);
@@ -57,8 +63,8 @@ impl Cell {
             fingerprint: facts.fingerprint(),
             events: facts.events(),
             values: self.metrics.iter().map(|metric| metric.value(&facts)).collect(),
-            first_attempts: facts.first_attempts().to_vec(),
-            retries: facts.retries().to_vec(),
+            first_attempts: self.curve(facts.first_attempts()),
+            retries: self.curve(facts.retries()),
         })
     }
 }
@@ -84,9 +90,9 @@ pub struct Run {
     pub events: u64,
     /// Values in the order of the cell's metrics.
     pub values: Vec<Option<f64>>,
-    /// First attempts per window.
+    /// First attempts per window of the load curve.
     pub first_attempts: Vec<u32>,
-    /// Retries per window.
+    /// Retries per window of the load curve.
     pub retries: Vec<u32>,
 }
 
@@ -102,10 +108,13 @@ pub struct CellRuns {
 impl CellRuns {
     /// The values of one metric over replications, where it has one.
     pub fn values(&self, metric: &str) -> Vec<f64> {
-        let Some(index) = self.cell.metrics.iter().position(|m| m.name == metric) else {
-            return Vec::new();
-        };
-        self.runs.iter().filter_map(|run| run.values[index]).collect()
+        self.column(metric).flatten().collect()
+    }
+
+    /// The value of one metric in every run, None where a run has none.
+    pub fn column(&self, metric: &str) -> impl Iterator<Item = Option<f64>> {
+        let index = self.cell.metrics.iter().position(|m| m.name == metric);
+        self.runs.iter().map(move |run| index.and_then(|index| run.values[index]))
     }
 }
 

@@ -46,7 +46,7 @@ pub struct WindowRow {
 pub fn windows(cell: &CellRuns) -> Vec<WindowRow> {
     let length = |run: &super::Run| run.first_attempts.len().max(run.retries.len());
     let count = cell.runs.iter().map(length).max().unwrap_or(0);
-    let window = cell.cell.scenario.measure.window.nanos();
+    let window = cell.cell.scenario.measure.curve_window().nanos();
     let at = |counts: &[u32], i: usize| counts.get(i).copied().unwrap_or(0);
     let mut retries: Vec<u32> = Vec::with_capacity(cell.runs.len());
     (0..count)

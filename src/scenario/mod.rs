@@ -18,7 +18,7 @@ pub use assumptions::assumptions;
 pub use document::{Document, typed};
 pub use group::Group;
 pub use print::{canonical, digest, marked};
-pub use problem::{MAX_REPLICATIONS, Step, locate, suggest};
+pub use problem::{MAX_REPLICATIONS, Step, alike, locate, suggest};
 pub use size::{MemoryLimit, parse_bytes};
 
 use serde::{Deserialize, Serialize};
@@ -126,8 +126,12 @@ pub struct Client {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Window of load peaks and load curves.
+    /// Window of load peaks.
     pub window: Span,
+    /// Window of load curves in windows.csv and pictures, a whole multiple of `window`; by
+    /// default the same. A long storm with short peaks has curves of a readable length by it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub curve: Option<Span>,
     /// Nothing happens at or after this instant.
     pub horizon: Span,
     /// Replications, unless the command line says otherwise.
@@ -144,11 +148,24 @@ impl Default for Measure {
     fn default() -> Measure {
         Measure {
             window: Span::from_nanos(100_000_000),
+            curve: None,
             horizon: Span::from_seconds(600),
             replications: 20,
             per_retry: 0,
             events_per_instant: None,
         }
+    }
+}
+
+impl Measure {
+    /// Window of load curves.
+    pub fn curve_window(&self) -> Span {
+        self.curve.unwrap_or(self.window)
+    }
+
+    /// Windows of load peaks in one of load curves.
+    pub fn windows_per_point(&self) -> usize {
+        (self.curve_window().nanos() / self.window.nanos()) as usize
     }
 }
 

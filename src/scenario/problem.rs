@@ -89,17 +89,22 @@ pub fn holder<'a>(table: &'a Table, path: &[Step]) -> Option<&'a Value> {
         .find(|value| value.is_table() || value.is_array())
 }
 
-/// " (did you mean …?)" or the list of what there is.
-pub fn suggest(found: &str, known: &[&str]) -> String {
+/// "; did you mean …?", when something known is written nearly like it.
+pub fn alike(found: &str, known: &[&str]) -> String {
     let near = known
         .iter()
         .map(|name| (strsim::damerau_levenshtein(found, name), *name))
         .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
         .min();
-    match near {
-        Some((_, name)) => format!("; did you mean `{name}`? Known: {}", known.join(", ")),
-        None if known.is_empty() => String::new(),
-        None => format!("; known: {}", known.join(", ")),
+    near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"))
+}
+
+/// The same and the list of what there is.
+pub fn suggest(found: &str, known: &[&str]) -> String {
+    match alike(found, known) {
+        _ if known.is_empty() => String::new(),
+        near if near.is_empty() => format!("; known: {}", known.join(", ")),
+        near => format!("{near} Known: {}", known.join(", ")),
     }
 }
 
@@ -509,6 +514,15 @@ fn check_measure(scenario: &Scenario) -> Option<Problem> {
             measure.horizon, measure.window
         );
         return at("horizon", text);
+    }
+    if let Some(curve) = measure.curve
+        && (curve < measure.window || curve.nanos() % measure.window.nanos() != 0)
+    {
+        let text = format!(
+            "curves of {curve} are not made of windows of {}; write a whole multiple of measure.window",
+            measure.window
+        );
+        return at("curve", text);
     }
     if !(1..=MAX_REPLICATIONS).contains(&measure.replications) {
         return at(
