@@ -545,7 +545,10 @@ fn bad_usage_says_what_is_allowed() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
     let cases: [(&[&str], &[&str]); 14] = [
-        (&["reproduce", "thousand-client"], &["did you mean `thousand-clients`?", "reproduce --list"]),
+        (
+            &["reproduce", "thousand-client"],
+            &["did you mean `thousand-clients`?", "reproduce --list"],
+        ),
         (&["reproduce", "./nowhere/"], &["nowhere/experiment.toml"]),
         (&["compare", "storm.toml", "--policies", "ful"], &["did you mean `full`?", "no-retry"]),
         (&["compare", "storm.toml", "--policies", "full,full"], &["\"full\"", "twice"]),

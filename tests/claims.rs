@@ -174,7 +174,7 @@ fn claiming(home: &Path, claim: &str) -> String {
         "#
     );
     fs::write(home.join("experiment.toml"), text).unwrap();
-    let scenario = "workload = { burst = {} }\n[[provider.faults]]\noutage = { from = \"0s\" }\n\
+    let scenario = "workload = { burst = {} }\n[[provider.faults]]\noutage = { from = \"0s\", status = 503 }\n\
                     [[client.layers]]\nname = \"client\"\nmax_attempts = 2\n";
     fs::write(home.join("scenario.toml"), scenario).unwrap();
     format!("{}/", home.display())
