@@ -23,3 +23,18 @@ pub fn exp(x: f64) -> f64 {
 pub fn cos(x: f64) -> f64 {
     libm::cos(x)
 }
+
+/// x raised to the power y.
+pub fn pow(x: f64, y: f64) -> f64 {
+    libm::pow(x, y)
+}
+
+/// Square root.
+pub fn sqrt(x: f64) -> f64 {
+    libm::sqrt(x)
+}
+
+/// Hyperbolic tangent.
+pub fn tanh(x: f64) -> f64 {
+    libm::tanh(x)
+}

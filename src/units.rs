@@ -121,8 +121,7 @@ impl FromStr for Span {
                 "the duration \"{trimmed}\" could be minutes or milliseconds; write \"{number}min\" or \"{number}ms\""
             ));
         }
-        let length = SPAN_UNITS.iter().find(|(name, _)| *name == unit).map(|(_, ns)| *ns);
-        let (Some(decimal), Some(length)) = (parse_decimal(number), length) else {
+        let (Some(decimal), Some(length)) = (parse_decimal(number), unit_nanos(unit)) else {
             return Err(format!(
                 "\"{trimmed}\" is not a duration; write a number and one of ns, us, ms, s, min, h, d, such as \"500ms\""
             ));
@@ -143,6 +142,11 @@ fn exact_nanos(text: &str, decimal: &Decimal, length: u64) -> Result<Span, Strin
         return Err(too_long());
     }
     Ok(Span(ns))
+}
+
+/// The length in nanoseconds of a unit of time, such as `ms`.
+pub(crate) fn unit_nanos(name: &str) -> Option<u64> {
+    SPAN_UNITS.iter().find(|(unit, _)| *unit == name).map(|(_, nanos)| *nanos)
 }
 
 fn no_unit(number: &str) -> String {

@@ -305,6 +305,87 @@ fn a_wrong_group_is_named_by_line() {
     policies(&["--group", "live", "--layer", "app"], &["no layer is called \"app\"", "sdk"]);
 }
 
+const BACKOFFS: [Case; 9] = [
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ formula = \"min(cap, 2^n)\" }",
+        "18:13",
+        &[
+            "client.layers.0.backoff.formula: unknown name `cap`",
+            "known: n, prev",
+            "    min(cap",
+            "    ^^^",
+        ],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ formula = { wait = \"bas * 2^n\", base = \"1s\" } }",
+        "18:13",
+        &["did you mean `base`?"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ formula = { base = \"1s\" } }",
+        "18:13",
+        &["`wait` is missing", "text in quotes"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ formula = \"0 - n\" }",
+        "18:13",
+        &["retry 2 is negative", "max(0, …)"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ formula = 3 }",
+        "18:13",
+        &["the number 3", "formula in quotes"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ table = {} }",
+        "18:13",
+        &["no waits", "or a file"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ table = { waits = [\"1s\", 2] } }",
+        "18:38",
+        &["backoff.table.waits.1", "the number 2", "a duration in quotes"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ table = { waits = [[]] } }",
+        "18:32",
+        &["empty list", "at least one"],
+    ),
+    (
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ table = { waits = [\"1s\"], file = \"waits.csv\" } }",
+        "18:39",
+        &["both waits and a file"],
+    ),
+];
+
+#[test]
+fn a_file_of_waits_is_read_or_refused_in_a_sentence() {
+    let home = tempfile::tempdir().unwrap();
+    let text = SMALL.replacen(
+        "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "{ table = { file = \"waits.csv\" } }",
+        1,
+    );
+    std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    refused("missing", &run(home.path(), &["run", "storm.toml"]), &["waits.csv", "No such file"]);
+    std::fs::write(home.path().join("waits.csv"), "attempt,wait_s\n1,-1\n").unwrap();
+    refused("negative", &run(home.path(), &["run", "storm.toml"]), &["waits.csv:2: ", "\"-1\""]);
+    std::fs::write(home.path().join("waits.csv"), "attempt,wait_s\n1,0.5\n2,0.25\n").unwrap();
+    let ran = run(home.path(), &["run", "storm.toml", "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    // All fail at once, wait 0.5 s and 0.25 s, and fail for good, in the outage of one second.
+    assert_eq!(ran.json()["metrics"]["gave_up_after_max_s"]["mean"], 0.75);
+}
+
 #[test]
 fn the_small_scenario_itself_is_right() {
     let home = tempfile::tempdir().unwrap();
@@ -316,7 +397,9 @@ fn the_small_scenario_itself_is_right() {
 #[test]
 fn a_wrong_line_is_named_with_key_found_and_allowed() {
     let home = tempfile::tempdir().unwrap();
-    for (old, new, place, parts) in UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&KINDS) {
+    for (old, new, place, parts) in
+        UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&KINDS).chain(&BACKOFFS)
+    {
         assert!(SMALL.contains(old), "{old}");
         std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();
         let ran = run(home.path(), &["check", "storm.toml"]);

@@ -178,15 +178,26 @@ fn fault(dice: &mut Dice, text: &mut String) {
     writeln!(text, "outage = {{ from = \"{from}\"{to}, status = {status}{answer} }}\n").unwrap();
 }
 
+/// Also with a memory, many draws, and waits of nothing.
+const FORMULAS: [&str; 5] = [
+    "\"min(1s, 50ms * 2^n) * uniform(0.5, 1)\"",
+    "\"uniform(-50ms, 50ms)\"",
+    "\"min(2, 0.05 + prev + uniform(0, prev) * uniform(0, 1) * uniform(0, 1))\"",
+    "{ wait = \"f - last(f)\", f = \"2^t * tanh(sqrt(4 * t))\", t = \"n + uniform(0, 1)\" }",
+    "\"if(n >= 2, 1e12, 0.1)\"",
+];
+
 fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
     writeln!(text, "[[{client}.layers]]\nname = \"layer{number}\"").unwrap();
     writeln!(text, "max_attempts = {}", dice.one_of(&[1, 2, 3, 6])).unwrap();
-    let backoff = match dice.below(7) {
+    let backoff = match dice.below(9) {
         0 => "\"no_backoff\"".to_owned(),
         1 => "{ decorrelated_jitter = { base = \"50ms\", cap = \"1s\" } }".to_owned(),
+        2 => format!("{{ formula = {} }}", dice.one_of(&FORMULAS)),
+        3 => "{ table = { waits = [\"50ms\", [\"100ms\", \"150ms\", \"1s\"]] } }".to_owned(),
         kind => {
             let name =
-                ["none", "full_jitter", "equal_jitter", "sdk_jitter", "additive_jitter"][kind - 2];
+                ["none", "full_jitter", "equal_jitter", "sdk_jitter", "additive_jitter"][kind - 4];
             let (base, cap) =
                 dice.one_of(&[("0s", "0s"), ("1ns", "5ns"), ("50ms", "100ms"), ("100ms", "2s")]);
             let multiplier = dice.one_of(&["1.0", "1.5", "2.0", "10.0"]);
@@ -381,8 +392,8 @@ fn run_within(
 /// The same scenario with time enough for everything to end, where it can: a request without an
 /// outcome has then been forgotten, say by a permit that nobody gave back.
 fn check_drained(text: &str) -> Result<(), String> {
-    let endless = text.contains("duration = \"1h\"") || text.contains("concurrency = 0");
-    if endless {
+    let endless = ["duration = \"1h\"", "concurrency = 0", "1e12"];
+    if endless.iter().any(|part| text.contains(part)) {
         return Ok(());
     }
     let lines = text.lines().map(|line| match line.starts_with("horizon") {
@@ -400,7 +411,9 @@ fn check_drained(text: &str) -> Result<(), String> {
 /// Nothing bounds the work at one instant when a layer may retry at once; then, and only then, a
 /// run may be stopped as a livelock.
 fn may_stand_still(text: &str) -> bool {
-    text.contains("no_backoff") || text.contains("cap = \"0s\"") || text.contains("closed_loop")
+    ["no_backoff", "cap = \"0s\"", "uniform(-50ms", "closed_loop"]
+        .iter()
+        .any(|at| text.contains(at))
 }
 
 fn check(text: &str) -> Result<Option<Report>, String> {

@@ -11,9 +11,12 @@
 //! | `additive_jitter` | d + fraction·d·U | microsoft/retina pull request 2609 |
 //! | `decorrelated_jitter` | min(cap, base + (3·previous - base)·U), previous = base at first | Brooker 2015 |
 //! | `no_backoff` | 0 | retry at once |
+//! | `formula` | what it says, see [`Formula`] | one's own |
+//! | `table` | drawn from a list, see [`WaitTable`] | one's own, or measured |
 
 use serde::{Deserialize, Serialize};
 
+use super::{Formula, WaitTable};
 use crate::rng::Stream;
 use crate::units::Span;
 
@@ -65,7 +68,7 @@ fn one() -> f64 {
 }
 
 /// The rule for the wait before a retry.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
     /// Retry at once.
@@ -83,6 +86,10 @@ pub enum Backoff {
     AdditiveJitter(Additive),
     /// Uniform between base and three times the previous wait.
     DecorrelatedJitter(Decorrelated),
+    /// A formula of one's own.
+    Formula(Formula),
+    /// Waits from a list or a file.
+    Table(WaitTable),
 }
 
 /// Names of policies on the command line, with what they stand for.
@@ -143,10 +150,10 @@ fn cap_below_base(base: Span, cap: Span) -> Option<(&'static str, String)> {
 }
 
 impl Backoff {
-    /// The wait in nanoseconds before retry `n` (0 for the first); `previous` is the last wait
-    /// of this call, 0 before the first.
+    /// The wait in nanoseconds before retry `n` (0 for the first). `memory` is what the backoff
+    /// remembers of the call, [`Backoff::memory`] values, 0 at first.
     #[inline]
-    pub fn wait(&self, n: u32, previous: u64, mut stream: Stream) -> u64 {
+    pub fn wait(&self, n: u32, memory: &mut [u64], mut stream: Stream) -> u64 {
         match self {
             Backoff::NoBackoff => 0,
             Backoff::NoJitter(s) => s.step(n),
@@ -165,10 +172,14 @@ impl Backoff {
             }
             Backoff::DecorrelatedJitter(d) => {
                 let (base, cap) = (d.base.nanos(), d.cap.nanos());
-                let previous = if previous == 0 { base } else { previous };
+                let previous = memory.first().copied().filter(|&p| p > 0).unwrap_or(base);
                 let high = previous.saturating_mul(3);
-                (base + stream.below(high.saturating_sub(base))).min(cap)
+                let wait = (base + stream.below(high.saturating_sub(base))).min(cap);
+                memory.iter_mut().for_each(|value| *value = wait);
+                wait
             }
+            Backoff::Formula(f) => f.wait(n, memory, stream),
+            Backoff::Table(t) => t.wait(n, stream),
         }
     }
 
@@ -185,18 +196,27 @@ impl Backoff {
                 (step, step + (step as f64 * a.fraction) as u64)
             }
             Backoff::DecorrelatedJitter(d) => (d.base.nanos(), d.cap.nanos()),
+            Backoff::Formula(f) => f.bounds(n),
+            Backoff::Table(t) => t.bounds(n),
         }
     }
 
-    /// True when a wait depends on the one before it.
-    pub fn remembers(&self) -> bool {
-        matches!(self, Backoff::DecorrelatedJitter(_))
+    /// How many values it remembers from one wait of a call to the next.
+    pub fn memory(&self) -> usize {
+        match self {
+            Backoff::DecorrelatedJitter(_) => 1,
+            Backoff::Formula(f) => f.memory(),
+            _ => 0,
+        }
     }
 
-    /// What is wrong with the parameters: the key and a sentence.
-    pub fn problem(&self) -> Option<(&'static str, String)> {
+    /// What is wrong with the parameters of a layer that retries `retries` times: the key and a
+    /// sentence.
+    pub fn problem(&self, retries: u32) -> Option<(&'static str, String)> {
         match self {
             Backoff::NoBackoff => None,
+            Backoff::Formula(f) => f.problem(retries).map(|text| ("wait", text)),
+            Backoff::Table(t) => t.problem(),
             Backoff::NoJitter(s)
             | Backoff::FullJitter(s)
             | Backoff::EqualJitter(s)
@@ -237,7 +257,7 @@ impl Backoff {
 
     fn schedule(&self) -> Option<Schedule> {
         match self {
-            Backoff::NoBackoff => None,
+            Backoff::NoBackoff | Backoff::Table(_) => None,
             Backoff::NoJitter(s)
             | Backoff::FullJitter(s)
             | Backoff::EqualJitter(s)
@@ -245,6 +265,10 @@ impl Backoff {
             Backoff::AdditiveJitter(a) => Some(a.schedule()),
             Backoff::DecorrelatedJitter(d) => {
                 Some(Schedule { base: d.base, multiplier: 2.0, cap: d.cap })
+            }
+            Backoff::Formula(f) => {
+                let (base, cap) = (f.span("base")?, f.span("cap")?);
+                Some(Schedule { base, multiplier: 2.0, cap }).filter(|s| s.problem().is_none())
             }
         }
     }
@@ -271,8 +295,8 @@ mod tests {
             let backoff = Backoff::named(name, None).unwrap();
             for n in 0..8 {
                 let (low, high) = backoff.bounds(n);
-                let waits: Vec<u64> =
-                    (0..2_000).map(|i| backoff.wait(n, high, streams.backoff(0, i, n))).collect();
+                let wait = |i| backoff.wait(n, &mut [high], streams.backoff(0, i, n));
+                let waits: Vec<u64> = (0..2_000).map(wait).collect();
                 assert!(waits.iter().all(|w| (low..=high).contains(w)), "{name} {n}");
                 let spread = (high - low) / 100;
                 assert!(*waits.iter().min().unwrap() <= low + spread, "{name} {n}");
@@ -318,7 +342,7 @@ mod tests {
             multiplier,
             cap: Span::from_seconds(cap),
         };
-        let problem = |s| Backoff::FullJitter(s).problem().map(|(key, _)| key);
+        let problem = |s| Backoff::FullJitter(s).problem(3).map(|(key, _)| key);
         assert_eq!(problem(schedule(2, 2.0, 1)), Some("cap"));
         assert_eq!(problem(schedule(1, 0.5, 2)), Some("multiplier"));
         assert_eq!(problem(schedule(1, f64::NAN, 2)), Some("multiplier"));

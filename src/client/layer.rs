@@ -109,7 +109,7 @@ impl Layer {
             let text = "a semaphore with 0 permits never lets a call through; write 1 or more";
             return Some((vec!["semaphore", "permits"], text.to_owned()));
         }
-        if let Some((key, text)) = self.backoff.problem() {
+        if let Some((key, text)) = self.backoff.problem(self.max_attempts - 1) {
             return Some((vec!["backoff", "", key], text));
         }
         if let Some((key, text)) = self.retry_after.problem() {

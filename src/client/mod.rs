@@ -6,19 +6,23 @@
 mod backoff;
 mod budget;
 mod classify;
+mod formula;
 mod layer;
 mod retry_after;
 mod semaphore;
+mod table;
 
 pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
 pub use budget::{Budget, Ratio, TokenBucket, Vault};
 pub use classify::{RetryOn, UnknownCodes};
+pub use formula::Formula;
 pub use layer::{Layer, ReplyAtTimeout};
 pub use retry_after::{
     Added, AtMax, Beyond, Dates, Infinite, Obey, Otherwise, Reading, RetryAfter, Seconds, Told,
     ZeroMillis,
 };
 pub use semaphore::{Semaphore, SemaphoreSpec};
+pub use table::{Choice, WaitTable};
 
 use serde::{Deserialize, Serialize};
 

@@ -116,9 +116,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
 /// The next wait by the layer's own schedule.
 fn own_wait(layer: &mut LayerState<'_>, place: u32, stream: Stream) -> u64 {
     let n = layer.attempts(place).saturating_sub(1);
-    let wait = layer.rule.backoff.wait(n, layer.previous_wait(place), stream);
-    debug_assert!(within(layer.rule.backoff.bounds(n), wait), "I8: a wait out of bounds");
-    layer.remember_wait(place, wait);
+    let backoff = &layer.rule.backoff;
+    let wait = backoff.wait(n, layer.memory(place), stream);
+    debug_assert!(within(backoff.bounds(n), wait), "I8: a wait out of bounds");
     wait
 }
 

@@ -10,7 +10,8 @@ pub(super) struct LayerState<'a> {
     pub(super) rule: &'a Layer,
     pub(super) count: LayerCount,
     attempts: Column<u32>,
-    previous_wait: Option<Column<u64>>,
+    /// What the backoff remembers, this many values per request.
+    memory: (usize, Column<u64>),
     deadline: Option<Column<Time>>,
     expiry: Option<Column<Time>>,
     pub(super) semaphore: Option<Slot>,
@@ -65,11 +66,12 @@ impl<'a> LayerState<'a> {
         let vault = rule
             .budget
             .map(|budget| shared.vaults.place(budget.scope(), &rule.name, clients, budget.vault()));
+        let memory = rule.backoff.memory();
         LayerState {
             rule,
             count: LayerCount::default(),
             attempts: Column::with_capacity(n),
-            previous_wait: rule.backoff.remembers().then(|| Column::with_capacity(n)),
+            memory: (memory, Column::with_capacity(n * memory)),
             deadline: rule.deadline.map(|_| Column::with_capacity(n)),
             expiry: rule.timeout.map(|_| Column::with_capacity(n)),
             semaphore,
@@ -80,7 +82,8 @@ impl<'a> LayerState<'a> {
     /// Makes room for requests up to `len`.
     pub(super) fn grow_to(&mut self, len: usize) {
         self.attempts.grow_to(len);
-        let optional = [&mut self.previous_wait, &mut self.deadline, &mut self.expiry];
+        self.memory.1.grow_to(len * self.memory.0);
+        let optional = [&mut self.deadline, &mut self.expiry];
         optional.into_iter().flatten().for_each(|column| column.grow_to(len));
     }
 
@@ -89,9 +92,7 @@ impl<'a> LayerState<'a> {
     pub(super) fn enter(&mut self, now: Time, place: u32) {
         self.count.calls += 1;
         self.attempts.set(place, 0);
-        if let Some(column) = &mut self.previous_wait {
-            column.set(place, 0);
-        }
+        self.memory(place).fill(0);
         if let (Some(column), Some(deadline)) = (&mut self.deadline, self.rule.deadline) {
             column.set(place, now.saturating_add(deadline.nanos()));
         }
@@ -113,17 +114,12 @@ impl<'a> LayerState<'a> {
         self.attempts.get(place)
     }
 
-    /// The last wait of the call under way, 0 before the first.
+    /// What the backoff remembers of the call under way.
     #[inline]
-    pub(super) fn previous_wait(&self, place: u32) -> u64 {
-        self.previous_wait.as_ref().map_or(0, |column| column.get(place))
-    }
-
-    #[inline]
-    pub(super) fn remember_wait(&mut self, place: u32, wait: u64) {
-        if let Some(column) = &mut self.previous_wait {
-            column.set(place, wait);
-        }
+    pub(super) fn memory(&mut self, place: u32) -> &mut [u64] {
+        let (values, column) = &mut self.memory;
+        let first = place as usize * *values;
+        &mut column.0[first..first + *values]
     }
 
     /// When the call must be over.

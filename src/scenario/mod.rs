@@ -8,6 +8,7 @@
 mod assumptions;
 mod document;
 mod group;
+mod measured;
 mod parts;
 mod print;
 mod problem;
@@ -178,7 +179,7 @@ impl Group {
             arrivals: self.arrivals(folder, horizon)?,
             input_tokens: self.request.input_tokens.sampler(),
             output_tokens: self.request.output_tokens.sampler(),
-            layers: self.layers(),
+            layers: self.layers(folder)?,
         })
     }
 
@@ -199,12 +200,11 @@ impl Group {
     }
 
     /// The layers; a client without any makes a single attempt.
-    fn layers(&self) -> Vec<Layer> {
+    fn layers(&self, folder: &Path) -> Result<Vec<Layer>> {
         if self.client.layers.is_empty() {
-            vec![Layer::single_attempt()]
-        } else {
-            self.client.layers.clone()
+            return Ok(vec![Layer::single_attempt()]);
         }
+        measured::with_measured_waits(&self.client.layers, folder)
     }
 
     /// Mean tokens of an answer.

@@ -15,6 +15,7 @@ mod trace;
 pub use burst::Burst;
 pub use closed_loop::ClosedLoop;
 pub use poisson::Poisson;
+pub(crate) use trace::read_plain_file;
 pub use trace::{Arrival, Trace, TraceError, TraceFile, read as read_trace};
 
 use serde::{Deserialize, Serialize};

@@ -70,8 +70,8 @@ const HEADER: [&str; 3] = ["TIMESTAMP", "ContextTokens", "GeneratedTokens"];
 /// Reads a trace.
 pub fn read(file: &TraceFile, folder: &Path) -> Result<Trace, TraceError> {
     let path = folder.join(&file.file);
-    let bytes =
-        read_file(&path).map_err(|source| TraceError::Unreadable { path: path.clone(), source })?;
+    let bytes = read_plain_file(&path, "a trace")
+        .map_err(|source| TraceError::Unreadable { path: path.clone(), source })?;
     parse(&bytes, file.rows).map_err(|(line, problem)| TraceError::Malformed {
         path,
         line,
@@ -82,14 +82,15 @@ pub fn read(file: &TraceFile, folder: &Path) -> Result<Trace, TraceError> {
 /// Largest file that is read: 4 GiB.
 const MAX_BYTES: u64 = 4 << 30;
 
-fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+/// Reads a file that should be `what`; not a folder, nor something without an end.
+pub(crate) fn read_plain_file(path: &Path, what: &str) -> std::io::Result<Vec<u8>> {
     let facts = std::fs::metadata(path)?;
-    let refuse = |text: &str| Err(std::io::Error::other(text));
+    let refuse = |text: String| Err(std::io::Error::other(text));
     if !facts.is_file() {
-        return refuse("this is not a plain file; name a trace");
+        return refuse(format!("this is not a plain file; name {what}"));
     }
     if facts.len() > MAX_BYTES {
-        return refuse("the file is larger than 4 GiB; cut it into parts");
+        return refuse("the file is larger than 4 GiB; cut it into parts".to_owned());
     }
     std::fs::read(path)
 }
