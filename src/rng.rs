@@ -30,6 +30,8 @@ pub enum Purpose {
     Backoff = 64,
     /// Whether a fault strikes an attempt; the fault's number is added.
     Fault = 128,
+    /// Whether an operator's action concerns an attempt; the action's number is added.
+    Action = 1 << 16,
 }
 
 /// All streams of one run.
@@ -77,6 +79,13 @@ impl Streams {
     #[inline]
     pub fn fault(&self, fault: u32, entity: u32, attempt: u32) -> Stream {
         self.at(Purpose::Fault as u32 + fault, entity, attempt)
+    }
+
+    /// The stream by which action number `action` concerns the attempt that `entity` sent at
+    /// `step`.
+    #[inline]
+    pub fn action(&self, action: u32, entity: u32, step: u32) -> Stream {
+        self.at(Purpose::Action as u32 + action, entity, step)
     }
 
     #[inline]

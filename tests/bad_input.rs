@@ -171,7 +171,7 @@ const VALUES: [Case; 41] = [
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
-const KINDS: [Case; 10] = [
+const KINDS: [Case; 16] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -186,6 +186,42 @@ const KINDS: [Case; 10] = [
         "queue = { lifo = { when_full = \"drop_oldest\" } }",
         "10:20",
         &["provider.queue.lifo.when_full", "never full", "write a limit"],
+    ),
+    (
+        ", status = 503",
+        "",
+        "13:1",
+        &["provider.faults.0.outage", "status = 503, or silence = true"],
+    ),
+    (
+        "status = 503",
+        "status = 503, silence = true",
+        "13:50",
+        &["faults.0.outage.silence", "no status", "leave out silence or status = 503"],
+    ),
+    (
+        "outage = { from = \"0s\", to = \"1s\", status = 503 }",
+        "slow_down = { from = \"0s\", factor = nan }",
+        "13:28",
+        &["slow_down.factor", "NaN", "0.001 to 1000"],
+    ),
+    (
+        "[[client.layers]]",
+        "[[provider.actions]]\ntimeout = { at = \"1s\", layer = \"ap\", timeout = \"1s\" }\n[[client.layers]]",
+        "16:24",
+        &["provider.actions.0.timeout.layer", "\"ap\"", "did you mean `app`?"],
+    ),
+    (
+        "[[client.layers]]",
+        "[[provider.actions]]\nramp = { from = \"1s\", to = \"2s\", start = 0, end = 2 }\n[[client.layers]]",
+        "16:45",
+        &["provider.actions.0.ramp.end", "share 2", "0 to 1"],
+    ),
+    (
+        "[[client.layers]]",
+        "[[provider.actions]]\npause = { from = \"3s\", to = \"2s\" }\n[[client.layers]]",
+        "16:24",
+        &["provider.actions.0.pause.to", "ends at 2s", "swap"],
     ),
     ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
     (

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
-use retrylab::model::{self, Observer, Report, RunError};
+use retrylab::model::{self, GroupPlan, Observer, Report, RunError};
 use retrylab::rng::Streams;
 use retrylab::scenario::Document;
 use retrylab::server::Tokens;
@@ -66,6 +66,7 @@ fn scenario(dice: &mut Dice, groups: usize) -> String {
         clients(dice, "group.workload", "group.request", &mut text);
         (0..dice.below(4)).for_each(|l| layer(dice, l, "group", &mut text));
     }
+    (0..dice.below(3)).for_each(|_| action(dice, &mut text));
     let horizon = dice.one_of(&["1ns", "100ms", "3s", "10s", "20s"]);
     writeln!(text, "[measure]\nhorizon = \"{horizon}\"\nwindow = \"10ms\"").unwrap();
     writeln!(text, "events_per_instant = 5000").unwrap();
@@ -148,24 +149,57 @@ fn queue(dice: &mut Dice, text: &mut String) {
     writeln!(text, "queue = {{ {kind} = {{ {} }} }}", keys.join(", ")).unwrap();
 }
 
+const PERIODS: [(&str, &str); 5] =
+    [("0s", "1ns"), ("0s", "1s"), ("50ms", "150ms"), ("1s", "1s"), ("1s", "3s")];
+
+/// "from = …, to = …", sometimes without an end.
+fn period(dice: &mut Dice) -> String {
+    let (from, to) = dice.one_of(&PERIODS);
+    let to = if dice.chance(15) { String::new() } else { format!(", to = \"{to}\"") };
+    format!("from = \"{from}\"{to}")
+}
+
 fn fault(dice: &mut Dice, text: &mut String) {
     writeln!(text, "[[provider.faults]]").unwrap();
-    if dice.chance(40) {
-        let (share, of) =
-            (dice.one_of(&["0.0", "0.3", "1.0"]), dice.one_of(&["requests", "attempts"]));
-        let service = dice.one_of(&SPANS);
-        writeln!(text, "slow = {{ share = {share}, of = \"{of}\", service = \"{service}\" }}\n")
-            .unwrap();
-        return;
+    let share = dice.one_of(&["0.0", "0.3", "1.0"]);
+    let always = dice.chance(50);
+    let period = period(dice);
+    let some_time = if always { String::new() } else { format!(", {period}") };
+    let fault = match dice.below(7) {
+        0 => {
+            let (of, service) = (dice.one_of(&["requests", "attempts"]), dice.one_of(&SPANS));
+            format!(
+                "slow = {{ share = {share}, of = \"{of}\", service = \"{service}\"{some_time} }}"
+            )
+        }
+        1 => {
+            let strikes = dice.one_of(&["on_arrival", "after_service"]);
+            format!(
+                "error = {{ share = {share}, status = 500, strikes = \"{strikes}\"{some_time} }}"
+            )
+        }
+        2 => {
+            let factor = dice.one_of(&["0.001", "0.5", "3.0", "1000.0"]);
+            format!("slow_down = {{ factor = {factor}, {period} }}")
+        }
+        3 => {
+            let work = ["kept", "lost"];
+            let (in_service, waiting) = (dice.one_of(&work), dice.one_of(&work));
+            let left = if period.contains("to") { dice.one_of(&[0, 1, 3]) } else { 1 };
+            format!(
+                "capacity = {{ concurrency = {left}, in_service = \"{in_service}\", waiting = \"{waiting}\", {period} }}"
+            )
+        }
+        4 => format!("refuse_connections = {{ {period} }}"),
+        _ => outage(dice, &period),
+    };
+    writeln!(text, "{fault}\n").unwrap();
+}
+
+fn outage(dice: &mut Dice, period: &str) -> String {
+    if dice.chance(20) {
+        return format!("outage = {{ {period}, silence = true }}");
     }
-    if dice.chance(25) {
-        let share = dice.one_of(&["0.0", "0.3", "1.0"]);
-        writeln!(text, "error = {{ share = {share}, status = 500 }}\n").unwrap();
-        return;
-    }
-    let (from, to) =
-        dice.one_of(&[("0s", "1ns"), ("0s", "1s"), ("50ms", "150ms"), ("1s", "1s"), ("1s", "3s")]);
-    let to = if dice.chance(15) { String::new() } else { format!(", to = \"{to}\"") };
     let status = dice.one_of(&[400, 408, 429, 503]);
     let answer = dice.one_of(&[
         "",
@@ -175,7 +209,34 @@ fn fault(dice: &mut Dice, text: &mut String) {
         ", answer = { retry_after = \"now+3s\", error_code = \"insufficient_quota\" }",
         ", answer = { retry_after = \"inf\" }",
     ]);
-    writeln!(text, "outage = {{ from = \"{from}\"{to}, status = {status}{answer} }}\n").unwrap();
+    format!("outage = {{ {period}, status = {status}{answer} }}")
+}
+
+fn action(dice: &mut Dice, text: &mut String) {
+    let (from, to) = dice.one_of(&PERIODS);
+    let period = format!("from = \"{from}\", to = \"{to}\"");
+    let action = match dice.below(5) {
+        0 => {
+            let arrivals = dice.one_of(&["refused", "held"]);
+            format!("pause = {{ {period}, arrivals = \"{arrivals}\" }}")
+        }
+        1 => {
+            let shares = ["0.0", "0.5", "1.0"];
+            let (start, end) = (dice.one_of(&shares), dice.one_of(&shares));
+            format!("ramp = {{ {period}, start = {start}, end = {end} }}")
+        }
+        2 => format!("cut_off = {{ {period} }}"),
+        3 => {
+            let places = dice.one_of(&[1, 3, 40]);
+            format!("concurrency = {{ at = \"{from}\", places = {places} }}")
+        }
+        _ if text.contains("name = \"layer0\"") => {
+            let timeout = dice.one_of(&LIMITS);
+            format!("timeout = {{ at = \"{from}\", layer = \"layer0\", timeout = \"{timeout}\" }}")
+        }
+        _ => return,
+    };
+    writeln!(text, "[[provider.actions]]\n{action}\n").unwrap();
 }
 
 /// Also with a memory, many draws, and waits of nothing.
@@ -369,7 +430,13 @@ fn run_within(
     let document = Document::parse("swarm", text.to_owned(), PathBuf::from("."));
     let scenario = document.and_then(|d| d.scenario()).map_err(|e| e.to_string())?;
     let plan = scenario.plan(&PathBuf::from(".")).map_err(|e| e.to_string())?;
-    let mut auditor = Auditor::new(plan.groups.iter().map(|group| limits(&group.layers)).collect());
+    let impatient = text.contains("\ntimeout = {");
+    let limits = |group: &GroupPlan| {
+        let limits = limits(&group.layers);
+        // An operator may make clients impatient.
+        Limits { present: if impatient { u32::MAX } else { limits.present }, ..limits }
+    };
+    let mut auditor = Auditor::new(plan.groups.iter().map(limits).collect());
     let result = model::run(&plan, Streams::new(SEED, 0), &mut auditor);
     let Ok(report) = &result else { return Ok(result) };
     let ledger = &report.ledger;
@@ -392,7 +459,7 @@ fn run_within(
 /// The same scenario with time enough for everything to end, where it can: a request without an
 /// outcome has then been forgotten, say by a permit that nobody gave back.
 fn check_drained(text: &str) -> Result<(), String> {
-    let endless = ["duration = \"1h\"", "concurrency = 0", "1e12"];
+    let endless = ["duration = \"1h\"", "\nconcurrency = 0", "silence = true", "1e12"];
     if endless.iter().any(|part| text.contains(part)) {
         return Ok(());
     }
@@ -457,7 +524,7 @@ fn random_scenarios_keep_all_laws_and_run_alike_twice() {
 /// The swarm is worth little when most of its scenarios do nothing.
 #[test]
 fn the_swarm_reaches_every_kind_of_end() {
-    let mut seen = [0_u32; 12];
+    let mut seen = [0_u32; 16];
     for number in 0..SCENARIOS {
         let Ok(Some(report)) = check(&swarm_scenario(number)) else { continue };
         let l = &report.ledger;
@@ -474,6 +541,10 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.dropped,
             l.removed,
             l.stopped,
+            l.unanswered,
+            l.lost_waiting,
+            l.lost_served,
+            l.refused_by_operator,
         ];
         counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));
     }

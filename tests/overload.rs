@@ -111,3 +111,18 @@ fn waiting_and_started_work_is_taken_back_when_its_client_goes() {
     let metrics = ["succeeded", "stopped", "removed", "wasted_tokens", "last_resolved_s"];
     assert_eq!(metrics.map(|m| value(&found, m)), [2.0, 1.0, 9.0, 10.0, 2.5]);
 }
+
+/// Answers of the herd when operators act at 20 s; with places or patience enough for all it
+/// recovers, however long the old work takes.
+#[test]
+fn more_places_or_more_patience_end_it_and_a_pause_alone_does_not() {
+    let fifo = "queue = { fifo = {} }\n[[provider.actions]]\n";
+    let succeeded = |action: &str| value(&herd(&format!("{fifo}{action}")), "succeeded");
+    let collapsed = 5.0 * CAPACITY;
+    assert!(succeeded("concurrency = { at = \"20s\", places = 40 }") > collapsed + 500.0);
+    let patient = "timeout = { at = \"20s\", layer = \"client\", timeout = \"60s\" }";
+    assert!(succeeded(patient) > collapsed + 100.0);
+    // All come back together: again the first 5 s are in time.
+    let pause = "pause = { from = \"20s\", to = \"50s\" }";
+    assert_eq!(succeeded(pause), 2.0 * collapsed);
+}

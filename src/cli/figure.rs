@@ -156,21 +156,28 @@ fn without_tail(curves: Vec<Curve>, least: usize) -> (Vec<Curve>, bool) {
 
 /// Outages that end, in seconds; one that never ends would shade the whole picture.
 fn outages(scenario: &Scenario) -> Vec<(f64, f64)> {
-    let ended = |fault: &Fault| match fault {
-        Fault::Outage(outage) => outage.to.map(|to| (outage.from.seconds(), to.seconds())),
-        _ => None,
+    let ended = |fault: &Fault| {
+        let (from, to) = fault.period();
+        to.filter(|_| is_total(fault)).map(|to| (from.seconds(), to.seconds()))
     };
     scenario.provider.faults.iter().filter_map(ended).collect()
+}
+
+/// True when nothing that arrives is served.
+fn is_total(fault: &Fault) -> bool {
+    match fault {
+        Fault::Outage(_) | Fault::RefuseConnections(_) => true,
+        Fault::Capacity(capacity) => capacity.concurrency == 0,
+        Fault::Slow(_) | Fault::SlowDown(_) | Fault::Error(_) => false,
+    }
 }
 
 /// Windows until the last outage is over and a little longer, so that a picture never ends before
 /// the recovery begins.
 fn until(scenario: &Scenario) -> usize {
-    let ends = scenario.provider.faults.iter().filter_map(|fault| match fault {
-        Fault::Outage(outage) => outage.to,
-        _ => None,
-    });
-    let end = ends.max().unwrap_or_default().min(scenario.measure.horizon).nanos();
+    let faults = scenario.provider.faults.iter().filter(|fault| is_total(fault));
+    let end = faults.filter_map(|fault| fault.period().1).max().unwrap_or_default();
+    let end = end.min(scenario.measure.horizon).nanos();
     ((end + end / 5) / scenario.measure.curve_window().nanos()) as usize
 }
 

@@ -6,6 +6,8 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
+    /// A fault or an operator changes the provider or a client.
+    Timeline = 0,
     /// Work is finished: places become free before anyone asks for one.
     Completion = 1,
     /// A connection is taken from the listen backlog.
@@ -22,6 +24,7 @@ pub enum Class {
 impl Class {
     fn from_bits(bits: u8) -> Class {
         match bits {
+            0 => Class::Timeline,
             1 => Class::Completion,
             2 => Class::Accept,
             3 => Class::Attempt,

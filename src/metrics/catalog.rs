@@ -81,11 +81,18 @@ pub enum Part {
     Dropping,
     /// A provider that takes back work whose client has gone.
     Cancelling,
+    /// An outage that never answers.
+    Silence,
+    /// Places that go missing with the work in them.
+    Losing,
+    /// Operators who pause traffic or let it in by and by.
+    Operator,
 }
 
 impl Part {
     /// All parts, in the order in which their metrics are reported.
-    pub const ALL: [Part; 2] = [Part::Dropping, Part::Cancelling];
+    pub const ALL: [Part; 5] =
+        [Part::Dropping, Part::Cancelling, Part::Silence, Part::Losing, Part::Operator];
 }
 
 type Row = (&'static str, &'static str, Better, &'static str, fn(&Facts) -> Option<f64>);
@@ -198,14 +205,14 @@ const TABLE: &[Row] = {
         ("queue_wait_mean_s", "s", Lower, "mean wait of attempts in the provider's queue", |f| {
             f.recorder.queue_wait.mean_s()
         }),
-        ("resets", "attempts", Lower, "connections reset by the listen backlog", |f| {
+        ("resets", "attempts", Lower, "connections refused, or reset by the listen backlog", |f| {
             Some(f.report.ledger.reset as f64)
         }),
         (
             "refused_by_outage",
             "attempts",
             Lower,
-            "attempts answered with an outage's status",
+            "attempts answered with an outage's status, or with an error on arrival",
             |f| Some(f.report.ledger.refused_by_fault as f64),
         ),
         (
@@ -280,6 +287,32 @@ const OF_PARTS: &[(Part, Row)] = {
                 Lower,
                 "attempts stopped in service because their client had gone",
                 |f| Some(f.report.ledger.stopped as f64),
+            ),
+        ),
+        (
+            Part::Silence,
+            ("unanswered", "attempts", Lower, "attempts accepted and never answered", |f| {
+                Some(f.report.ledger.unanswered as f64)
+            }),
+        ),
+        (
+            Part::Losing,
+            (
+                "lost",
+                "attempts",
+                Lower,
+                "attempts lost with the place they were in or waited for",
+                |f| Some((f.report.ledger.lost_waiting + f.report.ledger.lost_served) as f64),
+            ),
+        ),
+        (
+            Part::Operator,
+            (
+                "refused_by_operator",
+                "attempts",
+                Lower,
+                "attempts refused while traffic was paused or let in by and by",
+                |f| Some(f.report.ledger.refused_by_operator as f64),
             ),
         ),
     ]

@@ -52,10 +52,17 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let now = self.events.now();
         self.observer.present(now, self.present() + 1);
         let attempt = self.state(request).attempts;
-        if let Some(refusal) = self.provider.refusal(now, attempt) {
-            let books = self.books(request);
+        let (g, place) = self.split(request);
+        let draws = self.groups[g].draws(place, step);
+        if let Some(refusal) = self.provider.refusal(now, attempt, draws) {
+            let books = &mut self.groups[g].ledger;
             let (count, failure) = match refusal {
+                Refusal::Silence => {
+                    books.unanswered += 1;
+                    return self.schedule(limit, Class::Timeout, request, step);
+                }
                 Refusal::Fault(failure) => (&mut books.refused_by_fault, failure),
+                Refusal::Operator(failure) => (&mut books.refused_by_operator, failure),
                 Refusal::Limit(failure) => (&mut books.refused_by_limit, failure),
                 Refusal::Load(failure) => (&mut books.refused_by_load, failure),
             };
@@ -114,8 +121,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             return None;
         }
         let (g, place) = self.split(request);
-        let group = &self.groups[g];
-        self.provider.error(&group.streams, group.number(place), step)
+        self.provider.error(self.events.now(), self.groups[g].draws(place, step))
     }
 
     /// True when the reply comes at the very instant of a timeout that counts it as late.

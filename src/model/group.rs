@@ -2,6 +2,7 @@
 
 use super::layers::LayerState;
 use super::ledger::Ledger;
+use super::provider::Draws;
 use super::simulation::{Phase, State};
 use super::{Arrivals, GroupPlan};
 use crate::rng::{Ranks, Streams};
@@ -101,6 +102,12 @@ impl<'a> Group<'a> {
     #[inline]
     pub(super) fn number(&self, place: u32) -> u32 {
         self.ranks.number(place)
+    }
+
+    /// The random numbers of the attempt that the request at `place` sent at `step`.
+    #[inline]
+    pub(super) fn draws(&self, place: u32, step: u32) -> Draws {
+        Draws { streams: self.streams, number: self.number(place), step }
     }
 
     pub(super) fn created(&self, place: u32) -> Time {

@@ -3,7 +3,7 @@
 use super::ledger::LayerCount;
 use super::pool::{Pool, Slot};
 use crate::client::{Layer, Semaphore, Vault};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// One layer: its rule and, per request, what it remembers of the call under way.
 pub(super) struct LayerState<'a> {
@@ -14,6 +14,8 @@ pub(super) struct LayerState<'a> {
     memory: (usize, Column<u64>),
     deadline: Option<Column<Time>>,
     expiry: Option<Column<Time>>,
+    /// The limit of one attempt that starts now.
+    timeout: Option<Span>,
     pub(super) semaphore: Option<Slot>,
     pub(super) vault: Option<Slot>,
 }
@@ -74,6 +76,7 @@ impl<'a> LayerState<'a> {
             memory: (memory, Column::with_capacity(n * memory)),
             deadline: rule.deadline.map(|_| Column::with_capacity(n)),
             expiry: rule.timeout.map(|_| Column::with_capacity(n)),
+            timeout: rule.timeout,
             semaphore,
             vault,
         }
@@ -98,12 +101,20 @@ impl<'a> LayerState<'a> {
         }
     }
 
+    /// Attempts that start from now on have this timeout.
+    pub(super) fn set_timeout(&mut self, timeout: Span) {
+        self.timeout = Some(timeout);
+        // Attempts under way have none.
+        let so_far = self.attempts.0.len();
+        self.expiry.get_or_insert_with(|| Column(vec![Time::MAX; so_far]));
+    }
+
     /// An attempt of the layer starts.
     #[inline]
     pub(super) fn start_attempt(&mut self, now: Time, place: u32) {
         self.count.attempts += 1;
         self.attempts.set(place, self.attempts.get(place) + 1);
-        if let (Some(column), Some(timeout)) = (&mut self.expiry, self.rule.timeout) {
+        if let (Some(column), Some(timeout)) = (&mut self.expiry, self.timeout) {
             column.set(place, now.saturating_add(timeout.nanos()));
         }
     }

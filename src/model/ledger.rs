@@ -25,8 +25,12 @@ pub struct Ledger {
     pub gone_before_accept: u64,
     /// Attempts waiting in the backlog at the end.
     pub in_backlog: u64,
-    /// Attempts refused by an outage.
+    /// Attempts accepted and never answered.
+    pub unanswered: u64,
+    /// Attempts refused by an outage, or by an error on arrival.
     pub refused_by_fault: u64,
+    /// Attempts refused by an operator.
+    pub refused_by_operator: u64,
     /// Attempts refused by the request limit.
     pub refused_by_limit: u64,
     /// Attempts refused because all places were taken.
@@ -43,6 +47,10 @@ pub struct Ledger {
     pub removed: u64,
     /// Attempts whose service was stopped because their client had gone.
     pub stopped: u64,
+    /// Attempts lost from the queue.
+    pub lost_waiting: u64,
+    /// Attempts lost in service.
+    pub lost_served: u64,
     /// Completions delivered to a waiting client.
     pub delivered: u64,
     /// Completions whose client no longer waited.
@@ -139,9 +147,27 @@ impl Ledger {
     pub(super) fn on_stopped(&mut self, now: Time, rest: u64) {
         self.advance(now);
         self.stopped += 1;
+        self.cut_short(now, rest);
+    }
+
+    fn cut_short(&mut self, now: Time, rest: u64) {
         self.in_service -= 1;
         self.sum_service -= u128::from(rest);
         self.leave(now);
+    }
+
+    /// Waiting work is lost.
+    pub(super) fn on_lost_waiting(&mut self, now: Time) {
+        self.advance(now);
+        self.lost_waiting += 1;
+        self.leave(now);
+    }
+
+    /// Work in service is lost `rest` nanoseconds before its end.
+    pub(super) fn on_lost_served(&mut self, now: Time, rest: u64) {
+        self.advance(now);
+        self.lost_served += 1;
+        self.cut_short(now, rest);
     }
 
     /// A request was given up.
@@ -156,7 +182,10 @@ impl Ledger {
 
     /// Attempts refused for any reason.
     pub fn refused(&self) -> u64 {
-        self.refused_by_fault + self.refused_by_limit + self.refused_by_load
+        self.refused_by_fault
+            + self.refused_by_operator
+            + self.refused_by_limit
+            + self.refused_by_load
     }
 
     /// Attempts with number 2 or more.
@@ -178,8 +207,10 @@ impl Ledger {
         // Named one by one, so that none is forgotten.
         let &Ledger {
             created, succeeded, gave_up, open, attempts, first_attempts, reset,
-            gone_before_accept, in_backlog, refused_by_fault, refused_by_limit, refused_by_load,
-            admitted, started, completed, dropped, removed, stopped, delivered, late, failed,
+            gone_before_accept, in_backlog, unanswered, refused_by_fault, refused_by_operator,
+            refused_by_limit, refused_by_load,
+            admitted, started, completed, dropped, removed, stopped, lost_waiting, lost_served,
+            delivered, late, failed,
             layers: _, occupancy, busy, sum_admitted_at, sum_left_at, sum_service,
             in_system, in_service, changed_at,
         } = other;
@@ -192,7 +223,9 @@ impl Ledger {
         self.reset += reset;
         self.gone_before_accept += gone_before_accept;
         self.in_backlog += in_backlog;
+        self.unanswered += unanswered;
         self.refused_by_fault += refused_by_fault;
+        self.refused_by_operator += refused_by_operator;
         self.refused_by_limit += refused_by_limit;
         self.refused_by_load += refused_by_load;
         self.admitted += admitted;
@@ -201,6 +234,8 @@ impl Ledger {
         self.dropped += dropped;
         self.removed += removed;
         self.stopped += stopped;
+        self.lost_waiting += lost_waiting;
+        self.lost_served += lost_served;
         self.delivered += delivered;
         self.late += late;
         self.failed += failed;
@@ -216,8 +251,10 @@ impl Ledger {
 
     /// Attempts in the queue by these books, and in service.
     fn present(&self) -> (u64, u64) {
-        let queued = self.admitted.wrapping_sub(self.started + self.dropped + self.removed);
-        (queued, self.started.wrapping_sub(self.completed + self.stopped))
+        let unserved = self.dropped + self.removed + self.lost_waiting;
+        let queued = self.admitted.wrapping_sub(self.started + unserved);
+        let cut_short = self.stopped + self.lost_served;
+        (queued, self.started.wrapping_sub(self.completed + cut_short))
     }
 
     /// Checks all groups together against what is found at the provider.
@@ -226,12 +263,12 @@ impl Ledger {
         hold(&self.laws())?;
         hold(&[
             (
-                "I3: admitted, not started, not dropped and not removed = waiting",
+                "I3: admitted, not started, dropped, removed or lost = waiting",
                 queued.into(),
                 waiting.into(),
             ),
             (
-                "I3: started, not finished and not stopped = in service",
+                "I3: started, not finished, stopped or lost = in service",
                 in_service.into(),
                 busy.into(),
             ),
@@ -248,7 +285,7 @@ impl Ledger {
 
     /// The laws of books that are closed.
     fn laws(&self) -> [Law; 7] {
-        let arrived = self.refused() + self.admitted;
+        let arrived = self.refused() + self.unanswered + self.admitted;
         let (queued, in_service) = self.present();
         let present = u128::from(queued.wrapping_add(in_service));
         let sojourn = self.sum_left_at + present * u128::from(self.changed_at);
@@ -264,7 +301,7 @@ impl Ledger {
                 self.first_attempts.into(),
             ),
             (
-                "I3: attempts = reset + gone + in backlog + refused + admitted",
+                "I3: attempts = reset + gone + in backlog + refused + unanswered + admitted",
                 self.attempts.into(),
                 (self.reset + self.gone_before_accept + self.in_backlog + arrived).into(),
             ),

@@ -20,6 +20,7 @@ mod observer;
 mod pool;
 mod provider;
 mod simulation;
+mod timeline;
 mod work;
 
 pub use arrivals::Arrivals;

@@ -4,8 +4,8 @@ use super::work::InHand;
 use crate::answer::{Failure, Hint, Rejection};
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Admission, Backlog, Bucket, CancelledWork, Fault, Queue, RequestLimit,
-    ServiceSampler,
+    AcceptQueue, Action, Admission, Backlog, Bucket, CancelledWork, ErrorRate, Fault, Pace, Queue,
+    RequestLimit, ServiceSampler, Strikes,
 };
 use crate::units::Time;
 
@@ -28,6 +28,8 @@ pub struct ProviderPlan {
     pub service: ServiceSampler,
     /// Faults.
     pub faults: Vec<Fault>,
+    /// What operators do.
+    pub actions: Vec<Action>,
 }
 
 /// The state of a provider.
@@ -35,27 +37,62 @@ pub(super) struct Provider<'a> {
     plan: &'a ProviderPlan,
     backlog: Option<AcceptQueue>,
     bucket: Option<Bucket>,
+    pace: Option<Pace>,
     pub(super) admission: Admission,
     pub(super) in_hand: Option<InHand>,
     /// True when free places are to be taken from the line at the end of this instant.
     pub(super) refill_pending: bool,
 }
 
-/// Which part refused.
+/// Why an attempt is not admitted.
 pub(super) enum Refusal<'a> {
     Fault(Failure<'a>),
+    /// It is accepted and never answered.
+    Silence,
+    Operator(Failure<'a>),
     Limit(Failure<'a>),
     Load(Failure<'a>),
 }
 
+/// The random numbers of an attempt: the streams, its request's number, and the step at which it
+/// was sent.
+#[derive(Clone, Copy)]
+pub(super) struct Draws {
+    pub(super) streams: Streams,
+    pub(super) number: u32,
+    pub(super) step: u32,
+}
+
+impl ProviderPlan {
+    /// The places that there are from `now` on; None is unlimited.
+    pub(super) fn places_at(&self, now: Time) -> Option<u32> {
+        let set = |action: &Action| match action {
+            Action::Concurrency(set) if set.at.nanos() <= now => Some((set.at, set.places)),
+            _ => None,
+        };
+        // Of several the last one holds, at one instant the one written last.
+        let stated = self.actions.iter().filter_map(set).max_by_key(|(at, _)| *at);
+        let base = stated.map_or(self.concurrency, |(_, places)| Some(places));
+        let left = self.faults.iter().filter_map(|fault| match fault {
+            Fault::Capacity(c) if c.covers(now) => Some(c.concurrency),
+            _ => None,
+        });
+        left.chain(base).min()
+    }
+}
+
 impl<'a> Provider<'a> {
     pub(super) fn new(plan: &'a ProviderPlan) -> Provider<'a> {
+        let loses = |fault: &Fault| matches!(fault, Fault::Capacity(c) if c.loses());
+        let takes_back =
+            plan.cancelled_work == CancelledWork::Removed || plan.faults.iter().any(loses);
         Provider {
             plan,
             backlog: plan.backlog.map(AcceptQueue::new),
             bucket: plan.request_limit.map(Bucket::new),
+            pace: Pace::of(&plan.faults),
             admission: Admission::new(plan.concurrency, plan.queue),
-            in_hand: (plan.cancelled_work == CancelledWork::Removed).then(InHand::new),
+            in_hand: takes_back.then(InHand::new),
             refill_pending: false,
         }
     }
@@ -63,20 +100,41 @@ impl<'a> Provider<'a> {
     /// When a connection made now is accepted; None when it is reset.
     #[inline]
     pub(super) fn connect(&mut self, now: Time) -> Option<Time> {
-        match &mut self.backlog {
-            None => Some(now),
-            Some(queue) => queue.connect(now),
+        let ProviderPlan { faults, actions, .. } = self.plan;
+        let refuses = |fault: &Fault| matches!(fault, Fault::RefuseConnections(r) if r.covers(now));
+        if faults.iter().any(refuses) || actions.iter().any(|action| action.cuts_off(now)) {
+            return None;
         }
+        let mut at = match &mut self.backlog {
+            None => now,
+            Some(queue) => queue.connect(now)?,
+        };
+        // One pause may follow another.
+        while let Some(end) = actions.iter().find_map(|action| action.holds_until(at)) {
+            at = end;
+        }
+        Some(at)
     }
 
     /// Whether attempt number `attempt` of a request, accepted now, is refused, and by what.
     #[inline]
-    pub(super) fn refusal(&mut self, now: Time, attempt: u32) -> Option<Refusal<'a>> {
-        for fault in &self.plan.faults {
-            if let Fault::Outage(outage) = fault
-                && outage.refuses(now, attempt)
-            {
-                return Some(Refusal::Fault(outage.failure()));
+    pub(super) fn refusal(&mut self, now: Time, attempt: u32, draws: Draws) -> Option<Refusal<'a>> {
+        let plan = self.plan;
+        for (index, fault) in plan.faults.iter().enumerate() {
+            match fault {
+                Fault::Outage(outage) if outage.strikes(now, attempt) => {
+                    return Some(outage.failure().map_or(Refusal::Silence, Refusal::Fault));
+                }
+                Fault::Error(error) if draws.strikes(error, Strikes::OnArrival, now, index) => {
+                    return Some(Refusal::Fault(Failure::status(error.status)));
+                }
+                _ => {}
+            }
+        }
+        for (index, action) in plan.actions.iter().enumerate() {
+            let address = (index as u32, draws.number, draws.step);
+            if let Some(status) = action.refuses(now, address, &draws.streams) {
+                return Some(Refusal::Operator(Failure::status(status)));
             }
         }
         if let Some(Err(retry_after)) = self.bucket.as_mut().map(|bucket| bucket.take(now)) {
@@ -84,44 +142,47 @@ impl<'a> Provider<'a> {
             return Some(Refusal::Limit(Failure::Status(Rejection { status: 429, hint })));
         }
         let full = !self.admission.has_place();
-        full.then(|| Refusal::Load(Failure::status(self.plan.overload_status)))
+        full.then(|| Refusal::Load(Failure::status(plan.overload_status)))
     }
 
-    /// The service time of an attempt.
+    /// When the service of an attempt ends that starts now.
     #[inline]
-    pub(super) fn service(
+    pub(super) fn end_of_service(
         &self,
-        streams: &Streams,
-        number: u32,
+        now: Time,
         attempt: u32,
+        draws: Draws,
         output: impl FnOnce() -> u64,
-    ) -> u64 {
-        for (index, fault) in self.plan.faults.iter().enumerate() {
-            if let Fault::Slow(slow) = fault
-                && slow.hits(index as u32, number, attempt, streams)
-            {
-                return slow.service.nanos();
+    ) -> Time {
+        let Draws { streams, number, .. } = draws;
+        let slow = self.plan.faults.iter().enumerate().find_map(|(index, fault)| match fault {
+            Fault::Slow(slow) if slow.hits(now, (index as u32, number, attempt), &streams) => {
+                Some(slow.service.nanos())
             }
+            _ => None,
+        });
+        let service =
+            slow.unwrap_or_else(|| self.plan.service.sample(&streams, number, attempt, output));
+        match &self.pace {
+            None => now.saturating_add(service),
+            Some(pace) => pace.end(now, service),
         }
-        self.plan.service.sample(streams, number, attempt, output)
     }
 
     /// The error that an attempt ends with after its service, if it does.
     #[inline]
-    pub(super) fn error(
-        &self,
-        streams: &Streams,
-        number: u32,
-        attempt: u32,
-    ) -> Option<Failure<'a>> {
-        let faults = self.plan.faults.iter().enumerate();
-        faults
-            .filter_map(|(index, fault)| match fault {
-                Fault::Error(error) if error.hits(index as u32, number, attempt, streams) => {
-                    Some(Failure::status(error.status))
-                }
-                _ => None,
-            })
-            .next()
+    pub(super) fn error(&self, now: Time, draws: Draws) -> Option<Failure<'a>> {
+        self.plan.faults.iter().enumerate().find_map(|(index, fault)| match fault {
+            Fault::Error(error) if draws.strikes(error, Strikes::AfterService, now, index) => {
+                Some(Failure::status(error.status))
+            }
+            _ => None,
+        })
+    }
+}
+
+impl Draws {
+    fn strikes(self, error: &ErrorRate, point: Strikes, now: Time, fault: usize) -> bool {
+        error.hits(point, now, (fault as u32, self.number, self.step), &self.streams)
     }
 }

@@ -7,6 +7,7 @@ use super::layers::{LayerState, Shared};
 use super::ledger::{LayerCount, Ledger};
 use super::pool::Pool;
 use super::provider::Provider;
+use super::timeline::Timeline;
 use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
@@ -53,6 +54,7 @@ pub(super) struct Simulation<'a, O> {
     pub(super) groups: Vec<Group<'a>>,
     pub(super) shared: Shared,
     pub(super) provider: Provider<'a>,
+    pub(super) timeline: Timeline,
     pub(super) observer: &'a mut O,
     pub(super) too_many_steps: bool,
 }
@@ -78,12 +80,14 @@ impl<'a, O: Observer> Simulation<'a, O> {
             groups,
             shared,
             provider: Provider::new(&plan.provider),
+            timeline: Timeline::of(&plan.provider.faults, &plan.provider.actions),
             observer,
             too_many_steps: false,
         }
     }
 
     pub(super) fn run(mut self) -> Result<Report, RunError> {
+        self.schedule_timeline();
         self.start();
         while let Some(key) = self.events.pop_before(self.plan.horizon) {
             self.handled += 1;
@@ -112,8 +116,11 @@ impl<'a, O: Observer> Simulation<'a, O> {
     /// mean nothing once their request has moved on.
     #[inline]
     fn handle(&mut self, key: Key) {
-        if key.class() == Class::Refill {
-            return self.on_refill();
+        // What concerns no single request.
+        match key.class() {
+            Class::Timeline => return self.on_timeline(key.rank()),
+            Class::Refill => return self.on_refill(),
+            _ => {}
         }
         let (g, rank) = self.naming.split(key.rank());
         let request = self.naming.join(g, self.groups[g].ranks.place(rank));
@@ -124,7 +131,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             Class::Accept => self.on_accept(request, step),
             Class::Attempt if current => self.on_wake(request),
             Class::Timeout if current => self.on_timeout(request),
-            Class::Completion | Class::Attempt | Class::Timeout | Class::Refill => return,
+            _ => return,
         }
         self.last_change = self.events.now();
     }
@@ -264,7 +271,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             "I7: a call makes at most max_attempts",
             "one made more",
         )?;
-        let places = self.plan.provider.concurrency.map_or(u128::MAX, u128::from);
+        let places = self.provider.admission.most_places().map_or(u128::MAX, u128::from);
         let capacity = places.saturating_mul(u128::from(end));
         law(ledger.busy <= capacity, "I5: busy time is at most places times time", "it is more")?;
         Ok(())

@@ -44,11 +44,10 @@ impl<O: Observer> Simulation<'_, O> {
         let now = self.events.now();
         let (g, place) = self.split(job.request);
         let group = &self.groups[g];
-        let number = group.number(place);
-        let output = || group.plan.tokens(number, &group.streams).output;
-        let service = self.provider.service(&group.streams, number, job.attempt, output);
-        let ends = now.saturating_add(service);
-        self.groups[g].ledger.on_started(now, service);
+        let draws = group.draws(place, job.step);
+        let output = || group.plan.tokens(draws.number, &group.streams).output;
+        let ends = self.provider.end_of_service(now, job.attempt, draws, output);
+        self.groups[g].ledger.on_started(now, ends - now);
         self.observer.started(now, g, now - job.admitted);
         self.schedule(ends, Class::Completion, job.request, job.step);
         if let Some(in_hand) = &mut self.provider.in_hand
@@ -84,6 +83,7 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn drop_work(&mut self, job: Job) {
         let now = self.events.now();
         self.books(job.request).on_dropped(now);
+        self.last_change = now;
         self.hand_out(job.request, job.step);
         if self.awaited(job.request, job.step) {
             let status = self.plan.provider.overload_status;
@@ -134,6 +134,37 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn on_refill(&mut self) {
         self.provider.refill_pending = false;
         self.fill_places();
+    }
+
+    /// Waiting work is lost with its provider; its client sees the connection break.
+    pub(super) fn lose_waiting(&mut self, job: Job) {
+        let now = self.events.now();
+        self.books(job.request).on_lost_waiting(now);
+        self.break_off(job.request, job.step);
+    }
+
+    /// The same for work in service.
+    pub(super) fn lose_served(&mut self, request: u32, step: u32) {
+        let now = self.events.now();
+        let stay = self.provider.in_hand.as_ref().and_then(|h| h.get(&(request, step)));
+        let Some((_, ends)) = stay.and_then(|stay| stay.service) else { return };
+        self.books(request).on_lost_served(now, ends - now);
+        self.provider.admission.leave();
+        self.break_off(request, step);
+    }
+
+    fn break_off(&mut self, request: u32, step: u32) {
+        self.hand_out(request, step);
+        self.last_change = self.events.now();
+        if self.awaited(request, step) {
+            self.fail(request, 0, Failure::Reset);
+        }
+    }
+
+    /// Requests and steps of the work in service, if it may be taken back.
+    pub(super) fn served(&self) -> Vec<(u32, u32)> {
+        let in_hand = self.provider.in_hand.iter().flatten();
+        in_hand.filter(|(_, stay)| stay.service.is_some()).map(|(key, _)| *key).collect()
     }
 
     /// Attempts at the provider.

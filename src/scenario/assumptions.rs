@@ -1,9 +1,11 @@
 //! The assumptions that moved a result: printed under its table.
 
-use super::{Provider, Scenario};
+mod provider;
+
+use super::Scenario;
 use crate::client::{Backoff, Beyond, Budget, Layer, Obey, ReplyAtTimeout, RetryAfter, Scope};
 use crate::model::{Arrivals, Plan};
-use crate::server::{CancelledWork, Fault, Queue, RetryAfterHeader, Share, WhenFull};
+use crate::server::{CancelledWork, RetryAfterHeader};
 use crate::units::Span;
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
@@ -13,7 +15,7 @@ pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         lines.push(format!("{}{}", group.prefix(), nesting(&group.client.layers)));
     }
     lines.extend(cut_by_horizon(scenario, plan));
-    provider(scenario, &mut lines);
+    provider::lines(scenario, &mut lines);
     for group in &scenario.groups {
         let mut own = Vec::new();
         group.client.layers.iter().for_each(|layer| client_layer(layer, scenario, &mut own));
@@ -63,9 +65,7 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         lines.extend(burst.into_iter().chain(stream).map(|l| format!("{}{l}", group.prefix())));
     }
     for fault in &scenario.provider.faults {
-        if let Fault::Outage(outage) = fault {
-            lines.extend(beyond("an outage starts", outage.from));
-        }
+        lines.extend(beyond("a fault starts", fault.period().0));
     }
     for (group, plan) in scenario.groups.iter().zip(&plan.groups) {
         if let Arrivals::Trace(trace) = &plan.arrivals {
@@ -81,94 +81,6 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         }
     }
     lines
-}
-
-fn provider(scenario: &Scenario, lines: &mut Vec<String>) {
-    let provider = &scenario.provider;
-    if let Some(limit) = provider.limits.requests {
-        let header = match limit.retry_after {
-            RetryAfterHeader::Seconds => "the time until the attempt fits, rounded up to seconds",
-            RetryAfterHeader::Exact => "the exact time until the attempt fits",
-            RetryAfterHeader::Absent => "not sent",
-        };
-        lines.push(format!(
-            "request limit: token bucket of {} refilled at {}; a refused attempt takes nothing; Retry-After is {header}",
-            limit.burst, limit.rate
-        ));
-    }
-    match provider.concurrency {
-        None => lines.push("the provider has unlimited places".to_owned()),
-        Some(_) => lines.push(format!(
-            "without a free place the answer is {} at once; the queue limit counts waiting places only; {}",
-            provider.overload_status,
-            of_gone_clients(provider)
-        )),
-    }
-    lines.extend(provider.queue.and_then(|queue| queue_line(queue, provider.overload_status)));
-    if provider.faults.iter().any(|fault| matches!(fault, Fault::Outage(_))) {
-        lines.push("an outage covers [from, to) and answers at once, without Retry-After; admitted work, in service or in the queue, goes on and is billed".to_owned());
-    }
-    for fault in &provider.faults {
-        if let Fault::Slow(slow) = fault {
-            let of = match slow.of {
-                Share::Requests => "requests, every n-th on its first attempt,",
-                Share::Attempts => "attempts, each independently,",
-            };
-            lines.push(format!("a share of {} of {of} takes {}", slow.share, slow.service));
-        }
-    }
-    for fault in &provider.faults {
-        if let Fault::Error(error) = fault {
-            lines.push(format!(
-                "a share of {} of attempts ends with {} after its whole service, and is not billed",
-                error.share, error.status
-            ));
-        }
-    }
-    for group in scenario.groups.iter().filter(|group| group.workload.trace.is_some()) {
-        let section = if group.name.is_some() { "request" } else { "[request]" };
-        lines.push(format!(
-            "{}tokens are those of the trace; {section} is not used",
-            group.prefix()
-        ));
-    }
-    if provider.billing.usd(Default::default()).is_some() {
-        lines.push("billing: finished work in full, also when its client has gone; refusals and resets are free; no caching discount".to_owned());
-    }
-}
-
-/// What becomes of work whose client has gone.
-fn of_gone_clients(provider: &Provider) -> &'static str {
-    let drop_gone = provider.queue.is_some_and(|queue| queue.line().drop_gone);
-    match (provider.cancelled_work, drop_gone) {
-        (CancelledWork::Removed, _) => {
-            "work whose client has gone leaves the queue, or its service stops, at once"
-        }
-        (CancelledWork::Computed, true) => {
-            "work whose client has gone is dropped when its turn comes, and done when it was in service"
-        }
-        (CancelledWork::Computed, false) => {
-            "work whose client has gone stays in the queue and is done"
-        }
-    }
-}
-
-/// What is not plain about a queue.
-fn queue_line(queue: Queue, status: u16) -> Option<String> {
-    let line = queue.line();
-    let mut parts = Vec::new();
-    if matches!(queue, Queue::Lifo(_)) {
-        parts.push("the newest is served first".to_owned());
-    }
-    if line.when_full == WhenFull::DropOldest {
-        parts.push(format!("when it is full, what has waited longest is answered {status}"));
-    }
-    if let Some(most) = line.max_wait {
-        parts.push(format!(
-            "what has waited longer than {most} when its turn comes is answered {status} then"
-        ));
-    }
-    (!parts.is_empty()).then(|| format!("queue: {}", parts.join("; ")))
 }
 
 fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {

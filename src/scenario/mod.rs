@@ -29,7 +29,7 @@ use crate::dist::{Count, Distribution};
 use crate::error::{Error, Result};
 use crate::metrics::Watch;
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
-use crate::server::{Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
+use crate::server::{Action, Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
 use crate::units::Span;
 use crate::workload::read_trace;
 use std::path::Path;
@@ -97,6 +97,8 @@ pub struct Provider {
     pub billing: Billing,
     /// Faults on a timeline.
     pub faults: Vec<Fault>,
+    /// What operators do, on the same timeline.
+    pub actions: Vec<Action>,
 }
 
 impl Default for Provider {
@@ -111,6 +113,7 @@ impl Default for Provider {
             limits: Limits::default(),
             billing: Billing::default(),
             faults: Vec::new(),
+            actions: Vec::new(),
         }
     }
 }
@@ -256,6 +259,7 @@ impl Scenario {
             request_limit: provider.limits.requests,
             service: provider.service.sampler(),
             faults: provider.faults.clone(),
+            actions: provider.actions.clone(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use crate::metrics::Part;
-use crate::server::{CancelledWork, WhenFull};
+use crate::server::{Action, CancelledWork, Fault, WhenFull};
 
 impl Scenario {
     /// Its parts that have metrics of their own.
@@ -14,6 +14,15 @@ impl Scenario {
         let uses = |part: &Part| match part {
             Part::Dropping => drops,
             Part::Cancelling => provider.cancelled_work == CancelledWork::Removed,
+            Part::Silence => {
+                provider.faults.iter().any(|f| matches!(f, Fault::Outage(o) if o.silence))
+            }
+            Part::Losing => {
+                provider.faults.iter().any(|f| matches!(f, Fault::Capacity(c) if c.loses()))
+            }
+            Part::Operator => {
+                provider.actions.iter().any(|a| matches!(a, Action::Pause(_) | Action::Ramp(_)))
+            }
         };
         Part::ALL.into_iter().filter(uses).collect()
     }

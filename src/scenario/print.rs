@@ -81,7 +81,8 @@ fn missing_in(full: Option<&Value>, written: Option<&Value>) -> Option<Vec<Strin
 }
 
 /// Arrays of tables that are printed as sections of their own.
-const LISTS: [(&str, &str); 2] = [("provider", "faults"), ("client", "layers")];
+const LISTS: [(&str, &str); 3] =
+    [("provider", "faults"), ("provider", "actions"), ("client", "layers")];
 
 fn print(table: &Table, mark: &dyn Fn(&[&str]) -> String) -> String {
     let mut text = String::new();

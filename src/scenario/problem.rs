@@ -9,7 +9,7 @@ use super::{Group, Scenario};
 use crate::client::{Layer, Scope};
 use crate::error::Error;
 use crate::model::GroupPlan;
-use crate::server::Queue;
+use crate::server::{Action, Queue};
 
 /// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -447,12 +447,33 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
     for (index, fault) in provider.faults.iter().enumerate() {
         if let Some((key, text)) = fault.problem() {
             let mut path = steps(&["provider", "faults"]);
+            path.extend([Step::Index(index), Step::Kind]);
+            path.extend((!key.is_empty()).then(|| Step::key(key)));
+            return Some((path, text));
+        }
+    }
+    for (index, action) in provider.actions.iter().enumerate() {
+        if let Some((key, text)) = action.problem().or_else(|| unknown_layer(scenario, action)) {
+            let mut path = steps(&["provider", "actions"]);
             path.extend([Step::Index(index), Step::Kind, Step::key(key)]);
             return Some((path, text));
         }
     }
     let (key, text) = provider.billing.problem()?;
     Some((steps(&["provider", "billing", key]), text))
+}
+
+/// An action on a layer that nobody has.
+fn unknown_layer(scenario: &Scenario, action: &Action) -> Option<(&'static str, String)> {
+    let Action::Timeout(set) = action else { return None };
+    let layers = scenario.groups.iter().flat_map(|group| &group.client.layers);
+    let mut names: Vec<&str> = layers.map(|layer| layer.name.as_str()).collect();
+    names.dedup();
+    let unknown = !names.contains(&set.layer.as_str());
+    unknown.then(|| {
+        let text = format!("no layer is called \"{}\"{}", set.layer, suggest(&set.layer, &names));
+        ("layer", text)
+    })
 }
 
 /// What is wrong with a name that stands in paths and in names of metrics.

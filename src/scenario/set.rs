@@ -3,7 +3,7 @@
 use toml::{Table, Value};
 
 /// Keys whose table names a kind by its one key: setting another kind replaces the table.
-const KINDS: [&str; 8] = [
+const KINDS: [&str; 9] = [
     "backoff",
     "budget",
     "service",
@@ -12,6 +12,7 @@ const KINDS: [&str; 8] = [
     "input_tokens",
     "output_tokens",
     "faults",
+    "actions",
 ];
 
 /// Kinds of workload: setting one takes the place of another.

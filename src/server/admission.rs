@@ -34,6 +34,8 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Admission {
     limit: u32,
+    /// The largest limit there was.
+    most: u32,
     busy: u32,
     line: VecDeque<Job>,
     line_limit: usize,
@@ -50,6 +52,7 @@ impl Admission {
             rule.map_or(0, |rule| rule.limit.map_or(usize::MAX, |limit| limit as usize));
         Admission {
             limit: concurrency.unwrap_or(u32::MAX),
+            most: concurrency.unwrap_or(u32::MAX),
             busy: 0,
             line: VecDeque::new(),
             line_limit,
@@ -93,6 +96,22 @@ impl Admission {
         Place::Refused
     }
 
+    /// There are `places` from now on (None: unlimited). Work in service beyond them goes on.
+    pub fn set_places(&mut self, places: Option<u32>) {
+        self.limit = places.unwrap_or(u32::MAX);
+        self.most = self.most.max(self.limit);
+    }
+
+    /// Jobs in service for which there is no place any more.
+    pub fn excess(&self) -> u32 {
+        self.busy.saturating_sub(self.limit)
+    }
+
+    /// The job that has waited longest leaves the line without a place.
+    pub fn turn_away(&mut self) -> Option<Job> {
+        self.line.pop_front()
+    }
+
     /// A place becomes free; who waits for it is asked for by [`Admission::next_job`].
     #[inline]
     pub fn leave(&mut self) {
@@ -134,9 +153,14 @@ impl Admission {
         self.line.len()
     }
 
+    /// The largest number of places there was; None is unlimited.
+    pub fn most_places(&self) -> Option<u32> {
+        (self.most < u32::MAX).then_some(self.most)
+    }
+
     /// True when neither limit is exceeded.
     pub fn within_limits(&self) -> bool {
-        self.busy <= self.limit && self.line.len() <= self.line_limit
+        self.busy <= self.most && self.line.len() <= self.line_limit
     }
 }
 
@@ -231,6 +255,21 @@ mod tests {
             let expected: Vec<u32> = (1..6).filter(|i| *i != gone).collect();
             assert_eq!(rest, expected);
         }
+    }
+
+    #[test]
+    fn places_go_missing_and_come_back() {
+        let mut admission = Admission::new(Some(2), Some(Queue::Fifo(Line::default())));
+        fill(&mut admission, 0..5);
+        admission.set_places(Some(1));
+        assert_eq!((admission.excess(), admission.next_job()), (1, None));
+        assert_eq!(finish(&mut admission), None);
+        assert_eq!((admission.excess(), admission.busy()), (0, 1));
+        admission.set_places(Some(2));
+        assert_eq!(admission.next_job(), Some(job(2)));
+        assert_eq!(admission.turn_away(), Some(job(3)));
+        assert_eq!(admission.most_places(), Some(2));
+        assert!(admission.within_limits());
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! ```
 //! Nothing here schedules an event: times are arguments and results.
 
+mod actions;
 mod admission;
 mod backlog;
 mod billing;
@@ -15,10 +16,13 @@ mod limits;
 mod queue;
 mod service;
 
+pub use actions::{Action, CutOff, Pause, PausedArrivals, Ramp, SetConcurrency, SetTimeout};
 pub use admission::{Admission, Job, Place};
 pub use backlog::{AcceptQueue, Backlog};
 pub use billing::{Billing, BillingRule, Tokens};
-pub use faults::{ErrorRate, Fault, Outage, Share, Slow};
+pub use faults::{
+    Capacity, ErrorRate, Fault, Outage, Pace, Refuse, Share, Slow, SlowDown, Strikes, Work,
+};
 pub use limits::{Bucket, Limits, RequestLimit, RetryAfterHeader};
 pub use queue::{CancelledWork, Line, Queue, WhenFull};
 pub use service::{Service, ServiceSampler, TokenService};

@@ -1,0 +1,104 @@
+//! Changes at given instants: places that go missing and come back, and what operators do.
+
+use super::Observer;
+use super::provider::Draws;
+use super::simulation::Simulation;
+use crate::engine::{Class, Key};
+use crate::server::{Action, Capacity, Fault, Work};
+use crate::units::{Span, Time};
+
+/// What changes at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    /// The number of places.
+    Places,
+    /// A timeout; the number of the action.
+    Timeout(usize),
+}
+
+/// All changes in the order in which they happen; at one instant as they are written, faults
+/// first.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Timeline(Vec<(Time, Change)>);
+
+impl Timeline {
+    pub(super) fn of(faults: &[Fault], actions: &[Action]) -> Timeline {
+        let mut changes = Vec::new();
+        for fault in faults {
+            if let Fault::Capacity(capacity) = fault {
+                let instants = [Some(capacity.from), capacity.to].into_iter().flatten();
+                changes.extend(instants.map(|at: Span| (at.nanos(), Change::Places)));
+            }
+        }
+        for (index, action) in actions.iter().enumerate() {
+            match action {
+                Action::Concurrency(set) => changes.push((set.at.nanos(), Change::Places)),
+                Action::Timeout(set) => changes.push((set.at.nanos(), Change::Timeout(index))),
+                Action::Pause(_) | Action::Ramp(_) | Action::CutOff(_) => {}
+            }
+        }
+        changes.sort_by_key(|(at, _)| *at);
+        Timeline(changes)
+    }
+}
+
+impl<O: Observer> Simulation<'_, O> {
+    pub(super) fn schedule_timeline(&mut self) {
+        for (index, (at, _)) in self.timeline.0.iter().enumerate() {
+            if *at < self.plan.horizon {
+                self.events.push(Key::new(*at, Class::Timeline, index as u32, 0));
+            }
+        }
+    }
+
+    pub(super) fn on_timeline(&mut self, index: u32) {
+        match self.timeline.0[index as usize].1 {
+            Change::Places => self.change_places(),
+            Change::Timeout(action) => {
+                if let Action::Timeout(set) = &self.plan.provider.actions[action] {
+                    let layers = self.groups.iter_mut().flat_map(|group| &mut group.layers);
+                    layers
+                        .filter(|l| l.rule.name == set.layer)
+                        .for_each(|l| l.set_timeout(set.timeout));
+                }
+            }
+        }
+    }
+
+    fn change_places(&mut self) {
+        let now = self.events.now();
+        let plan = &self.plan.provider;
+        self.provider.admission.set_places(plan.places_at(now));
+        for (index, fault) in plan.faults.iter().enumerate() {
+            if let Fault::Capacity(capacity) = fault
+                && capacity.from.nanos() == now
+                && capacity.covers(now)
+            {
+                self.lose(index as u32, capacity);
+            }
+        }
+        self.fill_places();
+    }
+
+    /// Work is lost with the places that fault number `fault` takes away.
+    fn lose(&mut self, fault: u32, capacity: &Capacity) {
+        if capacity.waiting == Work::Lost {
+            while let Some(job) = self.provider.admission.turn_away() {
+                self.lose_waiting(job);
+            }
+        }
+        if capacity.in_service == Work::Lost {
+            let lot = |(request, step): (u32, u32)| {
+                let (g, place) = self.split(request);
+                let Draws { streams, number, step } = self.groups[g].draws(place, step);
+                streams.fault(fault, number, step).bits()
+            };
+            let mut served = self.served();
+            served.sort_by_cached_key(|key| (lot(*key), *key));
+            let excess = self.provider.admission.excess() as usize;
+            for (request, step) in served.into_iter().take(excess) {
+                self.lose_served(request, step);
+            }
+        }
+    }
+}

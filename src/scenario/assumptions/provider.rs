@@ -1,0 +1,192 @@
+//! What a reader might have assumed otherwise about the provider.
+
+use crate::scenario::{Provider, Scenario};
+use crate::server::{
+    Action, CancelledWork, Capacity, ErrorRate, Fault, Outage, PausedArrivals, Queue,
+    RetryAfterHeader, Share, Slow, Strikes, WhenFull, Work,
+};
+use crate::units::Span;
+
+pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
+    let provider = &scenario.provider;
+    if let Some(limit) = provider.limits.requests {
+        let header = match limit.retry_after {
+            RetryAfterHeader::Seconds => "the time until the attempt fits, rounded up to seconds",
+            RetryAfterHeader::Exact => "the exact time until the attempt fits",
+            RetryAfterHeader::Absent => "not sent",
+        };
+        lines.push(format!(
+            "request limit: token bucket of {} refilled at {}; a refused attempt takes nothing; Retry-After is {header}",
+            limit.burst, limit.rate
+        ));
+    }
+    match provider.concurrency {
+        None => lines.push("the provider has unlimited places".to_owned()),
+        Some(_) => lines.push(format!(
+            "without a free place the answer is {} at once; the queue limit counts waiting places only; {}",
+            provider.overload_status,
+            of_gone_clients(provider)
+        )),
+    }
+    lines.extend(provider.queue.and_then(|queue| queue_line(queue, provider.overload_status)));
+    let mut said = Vec::new();
+    for line in provider.faults.iter().flat_map(fault_lines) {
+        if !said.contains(&line) {
+            said.push(line);
+        }
+    }
+    lines.extend(said);
+    lines.extend(provider.actions.iter().map(action_line));
+    for group in scenario.groups.iter().filter(|group| group.workload.trace.is_some()) {
+        let section = if group.name.is_some() { "request" } else { "[request]" };
+        let prefix = group.prefix();
+        lines.push(format!("{prefix}tokens are those of the trace; {section} is not used"));
+    }
+    if provider.billing.usd(Default::default()).is_some() {
+        lines.push("billing: finished work in full, also when its client has gone; refusals and resets are free; no caching discount".to_owned());
+    }
+}
+
+/// What becomes of work whose client has gone.
+fn of_gone_clients(provider: &Provider) -> &'static str {
+    let drop_gone = provider.queue.is_some_and(|queue| queue.line().drop_gone);
+    match (provider.cancelled_work, drop_gone) {
+        (CancelledWork::Removed, _) => {
+            "work whose client has gone leaves the queue, or its service stops, at once"
+        }
+        (CancelledWork::Computed, true) => {
+            "work whose client has gone is dropped when its turn comes, and done when it was in service"
+        }
+        (CancelledWork::Computed, false) => {
+            "work whose client has gone stays in the queue and is done"
+        }
+    }
+}
+
+/// What is not plain about a queue.
+fn queue_line(queue: Queue, status: u16) -> Option<String> {
+    let line = queue.line();
+    let mut parts = Vec::new();
+    if matches!(queue, Queue::Lifo(_)) {
+        parts.push("the newest is served first".to_owned());
+    }
+    if line.when_full == WhenFull::DropOldest {
+        parts.push(format!("when it is full, what has waited longest is answered {status}"));
+    }
+    if let Some(most) = line.max_wait {
+        parts.push(format!(
+            "what has waited longer than {most} when its turn comes is answered {status} then"
+        ));
+    }
+    (!parts.is_empty()).then(|| format!("queue: {}", parts.join("; ")))
+}
+
+fn fault_lines(fault: &Fault) -> Vec<String> {
+    match fault {
+        Fault::Outage(outage) => vec![outage_line(outage)],
+        Fault::Slow(slow) => vec![slow_line(slow)],
+        Fault::SlowDown(slow_down) => vec![format!(
+            "{} service takes {} times as long, work under way included",
+            during(slow_down.from, slow_down.to),
+            slow_down.factor
+        )],
+        Fault::Error(error) => vec![error_line(error)],
+        Fault::Capacity(capacity) => vec![capacity_line(capacity)],
+        Fault::RefuseConnections(refuse) => {
+            vec![format!("{} connections are reset", during(refuse.from, refuse.to))]
+        }
+    }
+}
+
+/// "from 2s to 5s", "from 2s on".
+fn during(from: Span, to: Option<Span>) -> String {
+    match to {
+        Some(to) => format!("from {from} to {to}"),
+        None => format!("from {from} on"),
+    }
+}
+
+fn outage_line(outage: &Outage) -> String {
+    let goes_on = "admitted work, in service or in the queue, goes on and is billed";
+    if outage.silence {
+        return format!(
+            "a silent outage covers [from, to): what arrives then is accepted and never answered; {goes_on}"
+        );
+    }
+    let header = if outage.answer.is_some() {
+        "with the headers that are stated"
+    } else {
+        "without Retry-After"
+    };
+    format!("an outage covers [from, to) and answers at once, {header}; {goes_on}")
+}
+
+fn slow_line(slow: &Slow) -> String {
+    let of = match slow.of {
+        Share::Requests => "requests, every n-th on its first attempt,",
+        Share::Attempts => "attempts, each independently,",
+    };
+    let when = some_time(slow.from, slow.to);
+    format!("{when}a share of {} of {of} takes {}", slow.share, slow.service)
+}
+
+fn error_line(error: &ErrorRate) -> String {
+    let point = match error.strikes {
+        Strikes::AfterService => "after its whole service, and is not billed",
+        Strikes::OnArrival => "on arrival, before any limit counts it",
+    };
+    let when = some_time(error.from, error.to);
+    format!("{when}a share of {} of attempts ends with {} {point}", error.share, error.status)
+}
+
+/// "from 2s to 5s ", or nothing when it is always.
+fn some_time(from: Option<Span>, to: Option<Span>) -> String {
+    if from.is_none() && to.is_none() {
+        return String::new();
+    }
+    format!("{} ", during(from.unwrap_or_default(), to))
+}
+
+fn capacity_line(capacity: &Capacity) -> String {
+    let fate = |work: Work| match work {
+        Work::Kept => "kept",
+        Work::Lost => "lost",
+    };
+    format!(
+        "{} at most {} places are left; work in service beyond them is {}, waiting work is {}",
+        during(capacity.from, capacity.to),
+        capacity.concurrency,
+        fate(capacity.in_service),
+        fate(capacity.waiting)
+    )
+}
+
+fn action_line(action: &Action) -> String {
+    match action {
+        Action::Pause(pause) => {
+            let arrivals = match pause.arrivals {
+                PausedArrivals::Refused => format!("is refused with {}", pause.status),
+                PausedArrivals::Held => "is held until its end and let in all at once".to_owned(),
+            };
+            let when = during(pause.from, Some(pause.to));
+            format!("operators: {when} what arrives {arrivals}; admitted work goes on")
+        }
+        Action::Ramp(ramp) => format!(
+            "operators: {} a share of attempts from {} to {} is let in, drawn anew for each attempt; the others are refused with {}",
+            during(ramp.from, Some(ramp.to)),
+            ramp.start,
+            ramp.end,
+            ramp.status
+        ),
+        Action::CutOff(cut) => {
+            format!("operators: {} connections are reset", during(cut.from, Some(cut.to)))
+        }
+        Action::Concurrency(set) => {
+            format!("operators: {} places from {} on", set.places, set.at)
+        }
+        Action::Timeout(set) => format!(
+            "operators: attempts of layer {} that start from {} on have a timeout of {}",
+            set.layer, set.at, set.timeout
+        ),
+    }
+}
