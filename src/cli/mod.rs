@@ -11,6 +11,7 @@ mod presets;
 mod report;
 mod reproduce;
 mod run;
+mod schedule;
 
 use std::io::Write;
 use std::path::Path;
@@ -34,7 +35,7 @@ struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Colours: auto, always or never; NO_COLOR is honoured.
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 900)]
     color: Color,
 }
 
@@ -54,6 +55,7 @@ enum Command {
     Init(init::Args),
     Check(check::Args),
     Presets(presets::Args),
+    Schedule(schedule::Args),
     Completions(completions::Args),
 }
 
@@ -122,6 +124,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Presets(args) => presets::main(&args),
+        Command::Schedule(args) => schedule::main(&args),
         Command::Completions(args) => completions::main(&args),
     }
 }

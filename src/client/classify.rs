@@ -80,6 +80,20 @@ impl RetryOn {
         }
     }
 
+    /// The rule in words.
+    pub fn in_words(&self) -> String {
+        let mut kinds: Vec<String> = self.statuses.iter().map(u16::to_string).collect();
+        let flags = [
+            (self.server_errors, "every status of 500 and above"),
+            (self.resets, "refused and reset connections"),
+            (self.timeouts, "timeouts"),
+        ];
+        kinds.extend(flags.iter().filter(|(on, _)| *on).map(|(_, words)| (*words).to_owned()));
+        let header = if self.should_retry_header { "; x-should-retry decides first" } else { "" };
+        let list = if kinds.is_empty() { "nothing".to_owned() } else { kinds.join(", ") };
+        format!("retries {list}{header}")
+    }
+
     #[inline]
     fn retries_status(&self, status: u16) -> bool {
         (self.server_errors && status >= 500) || self.statuses.contains(&status)

@@ -223,6 +223,32 @@ impl RetryAfter {
         rule.follow(read, stream)
     }
 
+    /// The rule in words that follow "Retry-After".
+    pub fn in_words(&self) -> String {
+        let RetryAfter::Obey(rule) = self else { return "is not read".to_owned() };
+        let ceiling = match (rule.max, rule.at_max) {
+            (None, _) => "without a ceiling".to_owned(),
+            (Some(max), AtMax::Obeyed) => format!("up to {max}"),
+            (Some(max), AtMax::Beyond) => format!("below {max}"),
+        };
+        let beyond = match rule.beyond {
+            _ if rule.max.is_none() => "",
+            Beyond::OwnSchedule => ", beyond that the own schedule holds",
+            Beyond::Stop => ", beyond that the call is given up",
+            Beyond::Max => ", beyond that it waits the ceiling",
+            Beyond::AtOnce => ", beyond that it retries at once",
+        };
+        let jitter = rule.jitter.map_or("without jitter", |_| "with jitter added");
+        let zero = match rule.reading.zero {
+            Otherwise::OwnSchedule => "the own schedule holds",
+            Otherwise::AtOnce => "it retries at once",
+        };
+        let window = rule.window.map_or(String::new(), |window| {
+            format!("; it moves the own schedule's wait by at most {window}")
+        });
+        format!("is obeyed {ceiling}, {jitter}{beyond}; at 0 {zero}{window}")
+    }
+
     /// What is wrong with the parameters: the key and a sentence.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         let RetryAfter::Obey(rule) = self else { return None };

@@ -8,6 +8,7 @@ mod claim;
 mod definition;
 mod policies;
 mod runner;
+mod schedule;
 mod seed;
 mod summary;
 
@@ -15,5 +16,6 @@ pub use claim::{Basis, Claim, Judged, Over, Verdict, judge, overall};
 pub use definition::{Experiment, PolicySettings, names};
 pub use policies::{NamedPolicy, Place, Target, swap};
 pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
+pub use schedule::{Retry, Schedule, Spread, Survival};
 pub use seed::Seed;
 pub use summary::{MetricSummary, WindowRow, summaries, windows};

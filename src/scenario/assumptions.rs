@@ -3,7 +3,7 @@
 mod provider;
 
 use super::Scenario;
-use crate::client::{Backoff, Beyond, Budget, Layer, Obey, ReplyAtTimeout, RetryAfter, Scope};
+use crate::client::{Backoff, Budget, Layer, ReplyAtTimeout, Scope};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, RetryAfterHeader};
 use crate::units::Span;
@@ -91,10 +91,7 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
         lines.push(format!("layer {name} retries at once (no_backoff)"));
     }
     if header_sent && layer.max_attempts > 1 {
-        lines.push(match layer.retry_after {
-            RetryAfter::Ignore => format!("layer {name} does not read Retry-After"),
-            RetryAfter::Obey(rule) => obeyed(name, &rule),
-        });
+        lines.push(format!("layer {name}: Retry-After {}", layer.retry_after.in_words()));
     }
     if let Some(semaphore) = layer.semaphore {
         lines.push(format!(
@@ -119,21 +116,6 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     if let Some(budget) = &layer.budget {
         lines.push(budget_line(name, budget));
     }
-}
-
-/// How far a layer does what it is told.
-fn obeyed(name: &str, rule: &Obey) -> String {
-    let ceiling = match rule.max {
-        None => "without ceiling".to_owned(),
-        Some(max) => match rule.beyond {
-            Beyond::OwnSchedule => format!("up to {max}, beyond it its own schedule holds"),
-            Beyond::Stop => format!("up to {max}, beyond it the call is given up"),
-            Beyond::Max => format!("and waits at most {max}"),
-            Beyond::AtOnce => format!("up to {max}, beyond it retries at once"),
-        },
-    };
-    let jitter = if rule.jitter.is_some() { "adding jitter" } else { "without jitter" };
-    format!("layer {name} obeys Retry-After {jitter}, {ceiling}")
 }
 
 fn budget_line(name: &str, budget: &Budget) -> String {
