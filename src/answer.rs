@@ -14,6 +14,11 @@ pub enum Failure<'a> {
     Reset,
     /// The client stopped waiting.
     Timeout,
+    /// A streamed answer broke off after its head.
+    Stream {
+        /// True when a token had been delivered.
+        delivered: bool,
+    },
 }
 
 /// An answer that is an error.
@@ -76,6 +81,8 @@ impl<'a> Rejection<'a> {
 pub enum Outcome {
     /// An answer was delivered.
     Succeeded,
+    /// A part of an answer was delivered, and no further attempt.
+    Partial,
     /// No answer, and no further attempt.
     GaveUp(Reason),
 }

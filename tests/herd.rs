@@ -21,7 +21,7 @@ impl Observer for Outcomes {
     fn resolved(&mut self, now: Time, _group: usize, _created: Time, outcome: Outcome) {
         match outcome {
             Outcome::Succeeded => self.answered.push(now),
-            Outcome::GaveUp(_) => self.gave_up.push(now),
+            Outcome::Partial | Outcome::GaveUp(_) => self.gave_up.push(now),
         }
     }
 }

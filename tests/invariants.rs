@@ -92,7 +92,8 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
     writeln!(text, "[{workload_section}]\nclients = {clients}\n{workload}\n").unwrap();
     writeln!(text, "[{request_section}]\ninput_tokens = 10").unwrap();
     let output = ["5", "{ uniform = { low = 0, high = 40 } }", "{ exponential = { mean = 20 } }"];
-    writeln!(text, "output_tokens = {}\n", dice.one_of(&output)).unwrap();
+    writeln!(text, "output_tokens = {}", dice.one_of(&output)).unwrap();
+    writeln!(text, "stream = {}\n", dice.chance(30)).unwrap();
 }
 
 fn provider(dice: &mut Dice, text: &mut String) {
@@ -165,7 +166,12 @@ fn fault(dice: &mut Dice, text: &mut String) {
     let always = dice.chance(50);
     let period = period(dice);
     let some_time = if always { String::new() } else { format!(", {period}") };
-    let fault = match dice.below(7) {
+    let fault = match dice.below(8) {
+        7 => {
+            let when = dice.one_of(&["before_first_token", "after_first_token"]);
+            let how = dice.one_of(&["error", "silence"]);
+            format!("stream_error = {{ share = {share}, when = \"{when}\", how = \"{how}\" }}")
+        }
         0 => {
             let (of, service) = (dice.one_of(&["requests", "attempts"]), dice.one_of(&SPANS));
             format!(
@@ -270,6 +276,8 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
     writeln!(text, "backoff = {backoff}").unwrap();
     if dice.chance(50) {
         writeln!(text, "timeout = \"{}\"", dice.one_of(&LIMITS)).unwrap();
+        let of = dice.one_of(&["attempt", "silence", "head"]);
+        writeln!(text, "timeout_of = \"{of}\"").unwrap();
         writeln!(text, "reply_at_timeout = \"{}\"", dice.one_of(&["in_time", "late"])).unwrap();
     }
     if dice.chance(35) {
@@ -315,7 +323,8 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
         writeln!(text, "retry_after = {{ obey = {{ {max}{extra} }} }}").unwrap();
     }
     if dice.chance(20) {
-        writeln!(text, "retry_on = {{ statuses = [429], server_errors = false, timeouts = true }}")
+        let streams = dice.one_of(&["never", "before_first_token", "restart"]);
+        writeln!(text, "retry_on = {{ statuses = [429], server_errors = false, timeouts = true, broken_streams = \"{streams}\" }}")
             .unwrap();
     }
     text.push('\n');
@@ -441,12 +450,13 @@ fn run_within(
     let Ok(report) = &result else { return Ok(result) };
     let ledger = &report.ledger;
     let finished = ledger.completed - ledger.failed;
+    let unsure = ledger.stopped + ledger.failed;
     let pairs = [
         ("attempts", auditor.attempts, ledger.attempts),
         ("starts", auditor.started, ledger.started),
-        ("outcomes", auditor.resolved, ledger.succeeded + ledger.gave_up_total()),
-        // Stopped work is billed unless it was stopped at once.
-        ("bills", auditor.billed.clamp(finished, finished + ledger.stopped), auditor.billed),
+        ("outcomes", auditor.resolved, ledger.succeeded + ledger.partial + ledger.gave_up_total()),
+        // Stopped work is billed unless it was stopped at once; broken streams are, errors not.
+        ("bills", auditor.billed.clamp(finished, finished + unsure), auditor.billed),
         ("useful bills", auditor.useful, ledger.succeeded),
     ];
     match pairs.iter().find(|(_, seen, booked)| seen != booked) {
@@ -459,7 +469,8 @@ fn run_within(
 /// The same scenario with time enough for everything to end, where it can: a request without an
 /// outcome has then been forgotten, say by a permit that nobody gave back.
 fn check_drained(text: &str) -> Result<(), String> {
-    let endless = ["duration = \"1h\"", "\nconcurrency = 0", "silence = true", "1e12"];
+    let endless =
+        ["duration = \"1h\"", "\nconcurrency = 0", "silence = true", "how = \"silence\"", "1e12"];
     if endless.iter().any(|part| text.contains(part)) {
         return Ok(());
     }

@@ -20,6 +20,9 @@ pub struct RetryOn {
     pub resets: bool,
     /// Attempts that reached a limit of time.
     pub timeouts: bool,
+    /// Streamed answers that broke off.
+    #[serde(skip_serializing_if = "BrokenStreams::is_default")]
+    pub broken_streams: BrokenStreams,
     /// Whether `x-should-retry` decides before everything else.
     pub should_retry_header: bool,
     /// Error codes that are never retried, whatever the status: a spend cap is not lifted by
@@ -45,6 +48,25 @@ pub enum UnknownCodes {
     NotRetried,
 }
 
+/// Which streamed answers that broke off are asked for again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BrokenStreams {
+    /// None: the official SDKs' retries end at the head of the answer.
+    #[default]
+    Never,
+    /// Those of which nobody has seen a token.
+    BeforeFirstToken,
+    /// All, from the beginning: what had been delivered is waste.
+    Restart,
+}
+
+impl BrokenStreams {
+    fn is_default(&self) -> bool {
+        *self == BrokenStreams::default()
+    }
+}
+
 impl UnknownCodes {
     fn is_default(&self) -> bool {
         *self == UnknownCodes::default()
@@ -58,6 +80,7 @@ impl Default for RetryOn {
             server_errors: true,
             resets: true,
             timeouts: true,
+            broken_streams: BrokenStreams::default(),
             should_retry_header: true,
             never_codes: Vec::new(),
             codes: Vec::new(),
@@ -77,6 +100,11 @@ impl RetryOn {
             },
             Failure::Reset => self.resets,
             Failure::Timeout => self.timeouts,
+            Failure::Stream { delivered } => match self.broken_streams {
+                BrokenStreams::Never => false,
+                BrokenStreams::BeforeFirstToken => !delivered,
+                BrokenStreams::Restart => true,
+            },
         }
     }
 

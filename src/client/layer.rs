@@ -32,6 +32,9 @@ pub struct Layer {
     /// Limit of one attempt of this layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
+    /// What the timeout limits.
+    #[serde(default, skip_serializing_if = "TimeoutOf::is_default")]
+    pub timeout_of: TimeoutOf,
     /// Whether a reply at the very instant of the timeout is in time.
     #[serde(default)]
     pub reply_at_timeout: ReplyAtTimeout,
@@ -44,6 +47,25 @@ pub struct Layer {
     /// Limit of calls under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semaphore: Option<SemaphoreSpec>,
+}
+
+/// What a layer's timeout limits. It makes a difference for streamed answers only.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeoutOf {
+    /// The whole attempt.
+    #[default]
+    Attempt,
+    /// The time without a sign of life, as a read timeout does.
+    Silence,
+    /// The time until the head of the answer.
+    Head,
+}
+
+impl TimeoutOf {
+    fn is_default(&self) -> bool {
+        *self == TimeoutOf::default()
+    }
 }
 
 /// Whether a reply at the very instant of the timeout is in time.
@@ -79,6 +101,7 @@ impl Layer {
             retry_on: RetryOn::default(),
             retry_after: RetryAfter::Ignore,
             timeout: None,
+            timeout_of: TimeoutOf::default(),
             reply_at_timeout: ReplyAtTimeout::default(),
             deadline: None,
             budget: None,

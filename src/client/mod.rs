@@ -14,9 +14,9 @@ mod table;
 
 pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
 pub use budget::{Budget, Ratio, TokenBucket, Vault};
-pub use classify::{RetryOn, UnknownCodes};
+pub use classify::{BrokenStreams, RetryOn, UnknownCodes};
 pub use formula::Formula;
-pub use layer::{Layer, ReplyAtTimeout};
+pub use layer::{Layer, ReplyAtTimeout, TimeoutOf};
 pub use retry_after::{
     Added, AtMax, Beyond, Dates, Infinite, Obey, Otherwise, Reading, RetryAfter, Seconds, Told,
     ZeroMillis,

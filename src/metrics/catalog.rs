@@ -136,6 +136,13 @@ const TABLE: &[Row] = {
         ("succeeded", "requests", Higher, "requests answered", |f| {
             Some(f.report.ledger.succeeded as f64)
         }),
+        (
+            "partial",
+            "requests",
+            Lower,
+            "requests whose streamed answer broke off after a token",
+            |f| Some(f.report.ledger.partial as f64),
+        ),
         ("gave_up", "requests", Lower, "requests given up for any reason", |f| {
             Some(f.report.ledger.gave_up_total() as f64)
         }),

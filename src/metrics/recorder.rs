@@ -109,6 +109,7 @@ impl Record {
         self.last_resolved = Some(now);
         match outcome {
             Outcome::Succeeded => self.completion.add(now - created),
+            Outcome::Partial => {}
             Outcome::GaveUp(_) => self.gave_up_after.add(now - created),
         }
     }

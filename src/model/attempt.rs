@@ -88,6 +88,9 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.provider.admission.leave();
         self.fill_places();
         self.observer.present(now, self.present());
+        if let Some(broken) = self.broken(request, step) {
+            return self.on_break(request, step, broken);
+        }
         let awaited = self.awaited(request, step);
         if let Some(failure) = self.error(request, step) {
             self.books(request).failed += 1;

@@ -77,7 +77,11 @@ impl<O: Observer> Simulation<'_, O> {
                     self.proceed(request, l.into());
                 }
             }
-            Phase::Waiting(_) | Phase::InFlight | Phase::Resolved => {}
+            Phase::Waiting(_)
+            | Phase::InFlight
+            | Phase::Streaming
+            | Phase::Hung(_)
+            | Phase::Resolved => {}
         }
     }
 
@@ -85,7 +89,7 @@ impl<O: Observer> Simulation<'_, O> {
     pub(super) fn on_timeout(&mut self, request: u32) {
         let now = self.events.now();
         let state = self.state(request);
-        if state.phase == Phase::InFlight {
+        if matches!(state.phase, Phase::InFlight | Phase::Streaming) {
             self.hang_up(request, state.step);
         }
         let (_, place) = self.split(request);
@@ -103,7 +107,8 @@ impl<O: Observer> Simulation<'_, O> {
             }
             if l >= held && self.layers(request)[l].expiry(place) <= now {
                 self.release_held(request, held, l + 1);
-                return self.decide(request, l, Failure::Timeout);
+                let failure = self.timed_out(request, l);
+                return self.decide(request, l, failure);
             }
         }
     }

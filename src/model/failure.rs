@@ -70,7 +70,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             Failure::Status(answer) => {
                 layer.rule.retry_after.told(answer, now, &mut stream.clone())
             }
-            Failure::Reset | Failure::Timeout => Told::Nothing,
+            Failure::Reset | Failure::Timeout | Failure::Stream { .. } => Told::Nothing,
         };
         match told {
             Told::Stop => Err(Reason::NotRetryable),
@@ -100,8 +100,12 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let outer = l + 1;
         if outer == self.layers(request).len() {
             let (g, _) = self.split(request);
-            self.books(request).on_gave_up(reason);
             self.observer.gave_up(self.events.now(), g, &failure);
+            if failure == (Failure::Stream { delivered: true }) {
+                self.books(request).partial += 1;
+                return self.resolve(request, Outcome::Partial);
+            }
+            self.books(request).on_gave_up(reason);
             return self.resolve(request, Outcome::GaveUp(reason));
         }
         self.release(request, outer);

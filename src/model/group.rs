@@ -156,7 +156,7 @@ impl Phase {
             Phase::Unborn | Phase::Resolved => false,
             Phase::Waiting(at) | Phase::Backoff(at) => l > usize::from(at),
             Phase::Granted(at) => l >= usize::from(at),
-            Phase::InFlight => true,
+            Phase::InFlight | Phase::Streaming | Phase::Hung(_) => true,
         }
     }
 }

@@ -139,6 +139,18 @@ impl<'a> LayerState<'a> {
         self.deadline.as_ref().map_or(Time::MAX, |column| column.get(place))
     }
 
+    /// The timeout of attempts that start now.
+    pub(super) fn timeout(&self) -> Option<Time> {
+        self.timeout.map(Span::nanos)
+    }
+
+    /// Puts the limit of the attempt under way off or on.
+    pub(super) fn set_expiry(&mut self, place: u32, expiry: Time) {
+        if let Some(column) = &mut self.expiry {
+            column.set(place, expiry);
+        }
+    }
+
     /// When the attempt under way must be over.
     #[inline]
     pub(super) fn expiry(&self, place: u32) -> Time {

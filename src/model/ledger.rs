@@ -11,6 +11,8 @@ pub struct Ledger {
     pub created: u64,
     /// Requests that succeeded.
     pub succeeded: u64,
+    /// Requests of which a part of the answer was delivered.
+    pub partial: u64,
     /// Requests given up, in the order of [`Reason::ALL`].
     pub gave_up: [u64; 4],
     /// Requests without an outcome at the end.
@@ -206,7 +208,7 @@ impl Ledger {
     fn add(&mut self, other: &Ledger) {
         // Named one by one, so that none is forgotten.
         let &Ledger {
-            created, succeeded, gave_up, open, attempts, first_attempts, reset,
+            created, succeeded, partial, gave_up, open, attempts, first_attempts, reset,
             gone_before_accept, in_backlog, unanswered, refused_by_fault, refused_by_operator,
             refused_by_limit, refused_by_load,
             admitted, started, completed, dropped, removed, stopped, lost_waiting, lost_served,
@@ -216,6 +218,7 @@ impl Ledger {
         } = other;
         self.created += created;
         self.succeeded += succeeded;
+        self.partial += partial;
         self.gave_up.iter_mut().zip(gave_up).for_each(|(sum, part)| *sum += part);
         self.open += open;
         self.attempts += attempts;
@@ -291,9 +294,9 @@ impl Ledger {
         let sojourn = self.sum_left_at + present * u128::from(self.changed_at);
         [
             (
-                "I1: requests = succeeded + gave up + open",
+                "I1: requests = succeeded + partial + gave up + open",
                 self.created.into(),
-                (self.succeeded + self.gave_up_total() + self.open).into(),
+                (self.succeeded + self.partial + self.gave_up_total() + self.open).into(),
             ),
             (
                 "I2: every request that sent has one first attempt",

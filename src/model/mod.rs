@@ -20,6 +20,7 @@ mod observer;
 mod pool;
 mod provider;
 mod simulation;
+mod stream;
 mod timeline;
 mod work;
 
@@ -73,6 +74,8 @@ pub struct GroupPlan {
     pub input_tokens: Sampler,
     /// Tokens of an answer, unless a trace gives them.
     pub output_tokens: Sampler,
+    /// Whether answers are streamed.
+    pub stream: bool,
     /// Layers of the client, innermost first.
     pub layers: Vec<Layer>,
 }

@@ -4,8 +4,8 @@ use super::work::InHand;
 use crate::answer::{Failure, Hint, Rejection};
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Action, Admission, Backlog, Bucket, CancelledWork, ErrorRate, Fault, Pace, Queue,
-    RequestLimit, ServiceSampler, Strikes,
+    AcceptQueue, Action, Admission, Backlog, Break, Bucket, CancelledWork, ErrorRate, Fault, Pace,
+    Queue, RequestLimit, ServiceSampler, Strikes,
 };
 use crate::units::Time;
 
@@ -152,6 +152,7 @@ impl<'a> Provider<'a> {
         now: Time,
         attempt: u32,
         draws: Draws,
+        broken: Option<Break>,
         output: impl FnOnce() -> u64,
     ) -> Time {
         let Draws { streams, number, .. } = draws;
@@ -163,10 +164,28 @@ impl<'a> Provider<'a> {
         });
         let service =
             slow.unwrap_or_else(|| self.plan.service.sample(&streams, number, attempt, output));
+        let service = broken.map_or(service, |broken| {
+            let first = self.first_token().min(service);
+            first + ((service - first) as f64 * broken.part.unwrap_or(0.0)) as u64
+        });
         match &self.pace {
             None => now.saturating_add(service),
             Some(pace) => pace.end(now, service),
         }
+    }
+
+    /// Time to first token.
+    pub(super) fn first_token(&self) -> u64 {
+        self.plan.service.first()
+    }
+
+    /// Where the streamed answer to an attempt breaks off, if it does.
+    pub(super) fn broken(&self, draws: Draws) -> Option<Break> {
+        let Draws { streams, number, step } = draws;
+        self.plan.faults.iter().enumerate().find_map(|(index, fault)| match fault {
+            Fault::StreamError(error) => error.strikes((index as u32, number, step), &streams),
+            _ => None,
+        })
     }
 
     /// The error that an attempt ends with after its service, if it does.

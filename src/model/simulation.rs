@@ -28,6 +28,10 @@ pub(super) enum Phase {
     Backoff(u8),
     /// An attempt is at the provider, or on its way through the backlog.
     InFlight,
+    /// The head of a streamed answer has arrived.
+    Streaming,
+    /// A streamed answer has gone silent; true when a token had been delivered.
+    Hung(bool),
     /// It has its outcome.
     Resolved,
 }
@@ -130,7 +134,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             Class::Completion if self.hand_out(request, step) => self.on_completion(request, step),
             Class::Accept => self.on_accept(request, step),
             Class::Attempt if current => self.on_wake(request),
-            Class::Timeout if current => self.on_timeout(request),
+            Class::Timeout if current && self.limit_stands(request) => self.on_timeout(request),
             _ => return,
         }
         self.last_change = self.events.now();

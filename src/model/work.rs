@@ -46,7 +46,9 @@ impl<O: Observer> Simulation<'_, O> {
         let group = &self.groups[g];
         let draws = group.draws(place, job.step);
         let output = || group.plan.tokens(draws.number, &group.streams).output;
-        let ends = self.provider.end_of_service(now, job.attempt, draws, output);
+        let broken = self.broken(job.request, job.step);
+        let ends = self.provider.end_of_service(now, job.attempt, draws, broken, output);
+        let streams = group.plan.stream;
         self.groups[g].ledger.on_started(now, ends - now);
         self.observer.started(now, g, now - job.admitted);
         self.schedule(ends, Class::Completion, job.request, job.step);
@@ -54,6 +56,9 @@ impl<O: Observer> Simulation<'_, O> {
             && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
         {
             stay.service = Some((now, ends));
+        }
+        if streams {
+            self.on_head(job.request, job.step, self.provider.first_token());
         }
     }
 

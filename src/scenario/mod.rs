@@ -63,12 +63,15 @@ pub struct Request {
     pub input_tokens: Distribution<Count>,
     /// Tokens of the answer.
     pub output_tokens: Distribution<Count>,
+    /// Whether answers are streamed: the head comes when service starts, then token by token.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stream: bool,
 }
 
 impl Default for Request {
     fn default() -> Request {
         let none = Distribution::Constant(Count::ZERO);
-        Request { input_tokens: none, output_tokens: none }
+        Request { input_tokens: none, output_tokens: none, stream: false }
     }
 }
 
@@ -182,6 +185,7 @@ impl Group {
             arrivals: self.arrivals(folder, horizon)?,
             input_tokens: self.request.input_tokens.sampler(),
             output_tokens: self.request.output_tokens.sampler(),
+            stream: self.request.stream,
             layers: self.layers(folder)?,
         })
     }

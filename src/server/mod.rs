@@ -21,7 +21,8 @@ pub use admission::{Admission, Job, Place};
 pub use backlog::{AcceptQueue, Backlog};
 pub use billing::{Billing, BillingRule, Tokens};
 pub use faults::{
-    Capacity, ErrorRate, Fault, Outage, Pace, Refuse, Share, Slow, SlowDown, Strikes, Work,
+    Break, Capacity, ErrorRate, Fault, How, Outage, Pace, Refuse, Share, Slow, SlowDown,
+    StreamError, Strikes, When, Work,
 };
 pub use limits::{Bucket, Limits, RequestLimit, RetryAfterHeader};
 pub use queue::{CancelledWork, Line, Queue, WhenFull};

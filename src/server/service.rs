@@ -89,6 +89,14 @@ pub enum ServiceSampler {
 }
 
 impl ServiceSampler {
+    /// Time to first token in nanoseconds; a drawn service time streams from its start.
+    pub fn first(&self) -> u64 {
+        match self {
+            ServiceSampler::Drawn(_) => 0,
+            ServiceSampler::Tokens(t) => t.first.nanos(),
+        }
+    }
+
     /// The service time of `attempt` of `request`; `output_tokens` is asked for when it matters.
     #[inline]
     pub fn sample(

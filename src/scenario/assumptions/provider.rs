@@ -95,6 +95,10 @@ fn fault_lines(fault: &Fault) -> Vec<String> {
         Fault::RefuseConnections(refuse) => {
             vec![format!("{} connections are reset", during(refuse.from, refuse.to))]
         }
+        Fault::StreamError(stream) => vec![format!(
+            "a share of {} of streamed answers breaks off; the part that was made is billed and nobody's",
+            stream.share
+        )],
     }
 }
 

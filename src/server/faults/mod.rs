@@ -8,18 +8,21 @@
 //! | `slow` | when service starts: a share of attempts takes another time |
 //! | `slow_down` | all service that is under way |
 //! | `capacity` | the places, and what is in them |
+//! | `stream_error` | during service: a share of streamed answers breaks off |
 
 mod capacity;
 mod error;
 mod outage;
 mod slow;
 mod slow_down;
+mod stream;
 
 pub use capacity::{Capacity, Work};
 pub use error::{ErrorRate, Strikes};
 pub use outage::Outage;
 pub use slow::{Share, Slow};
 pub use slow_down::{Pace, SlowDown};
+pub use stream::{Break, How, StreamError, When};
 
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +44,8 @@ pub enum Fault {
     Capacity(Capacity),
     /// Every connection is reset for a while.
     RefuseConnections(Refuse),
+    /// Some streamed answers break off.
+    StreamError(StreamError),
 }
 
 /// Connections are reset during [from, to).
@@ -78,6 +83,7 @@ impl Fault {
             Fault::Error(fault) => (fault.from.unwrap_or_default(), fault.to),
             Fault::Capacity(fault) => (fault.from, fault.to),
             Fault::RefuseConnections(fault) => (fault.from, fault.to),
+            Fault::StreamError(_) => (Span::ZERO, None),
         }
     }
 
@@ -89,6 +95,7 @@ impl Fault {
             Fault::Slow(slow) => no_share(slow.share),
             Fault::SlowDown(slow_down) => slow_down.problem(),
             Fault::Error(error) => no_error(error.status).or_else(|| no_share(error.share)),
+            Fault::StreamError(stream) => no_share(stream.share),
             Fault::Capacity(_) | Fault::RefuseConnections(_) => None,
         };
         own.or_else(|| backwards(from, to))

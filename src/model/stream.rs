@@ -1,0 +1,93 @@
+//! A streamed answer: its head arrives when service starts, and it may break off.
+
+use super::Observer;
+use super::simulation::{Phase, Simulation};
+use crate::answer::Failure;
+use crate::client::TimeoutOf;
+use crate::engine::Class;
+use crate::server::{Break, How, Tokens};
+use crate::units::Time;
+
+impl<O: Observer> Simulation<'_, O> {
+    /// The head of the answer to the attempt sent at `step` arrives, the first token `first`
+    /// nanoseconds later: limits on silence start anew.
+    pub(super) fn on_head(&mut self, request: u32, step: u32, first: Time) {
+        if !self.awaited(request, step) {
+            return;
+        }
+        self.state_mut(request).phase = Phase::Streaming;
+        let until = |timeout| if first > timeout { timeout } else { Time::MAX };
+        self.set_silence(request, step, until);
+    }
+
+    /// Layers that limit silence, not attempts, get a new limit: so much from now on.
+    fn set_silence(&mut self, request: u32, step: u32, limit: impl Fn(Time) -> Time) {
+        let now = self.events.now();
+        let (g, place) = self.split(request);
+        let mut changed = false;
+        for layer in &mut self.groups[g].layers {
+            let limit = match layer.rule.timeout_of {
+                TimeoutOf::Attempt => continue,
+                TimeoutOf::Head => Time::MAX,
+                TimeoutOf::Silence => layer.timeout().map_or(Time::MAX, &limit),
+            };
+            layer.set_expiry(place, now.saturating_add(limit));
+            changed = true;
+        }
+        if changed {
+            let next = self.earliest_limit(request, 0).min(self.own_limit(request, 0));
+            self.schedule(next, Class::Timeout, request, step);
+        }
+    }
+
+    /// False when the limit that a timeout was for has been put off since by a sign of life.
+    #[inline]
+    pub(super) fn limit_stands(&self, request: u32) -> bool {
+        self.state(request).phase != Phase::Streaming
+            || self.earliest_limit(request, 0).min(self.own_limit(request, 0)) <= self.events.now()
+    }
+
+    /// What layer `l` sees when its limit of time is reached.
+    pub(super) fn timed_out(&self, request: u32, l: usize) -> Failure<'static> {
+        let silence = self.layers(request)[l].rule.timeout_of == TimeoutOf::Silence;
+        match self.state(request).phase {
+            Phase::Streaming if silence => Failure::Stream { delivered: false },
+            Phase::Hung(delivered) if silence => Failure::Stream { delivered },
+            _ => Failure::Timeout,
+        }
+    }
+
+    /// Where the answer to the attempt sent at `step` breaks off, if it does.
+    pub(super) fn broken(&self, request: u32, step: u32) -> Option<Break> {
+        let (g, place) = self.split(request);
+        let group = &self.groups[g];
+        if !group.plan.stream {
+            return None;
+        }
+        self.provider.broken(group.draws(place, step))
+    }
+
+    /// A streamed answer breaks off.
+    pub(super) fn on_break(&mut self, request: u32, step: u32, broken: Break) {
+        let now = self.events.now();
+        let (g, _) = self.split(request);
+        self.books(request).failed += 1;
+        let all = self.tokens(request);
+        let output = (all.output as f64 * broken.part.unwrap_or(0.0)) as u64;
+        self.observer.billed(now, g, Tokens { output, ..all }, false);
+        if !self.awaited(request, step) || self.late_at_the_limit(request) {
+            return;
+        }
+        let delivered = broken.part.is_some();
+        match broken.how {
+            How::Error => self.fail(request, 0, Failure::Stream { delivered }),
+            How::Silence => {
+                let step = self.advance(request, Phase::Hung(delivered));
+                self.set_silence(request, step, |timeout| timeout);
+                // Without a limit on silence the other limits are still to be kept.
+                let next = self.earliest_limit(request, 0).min(self.own_limit(request, 0));
+                self.schedule(next, Class::Timeout, request, step);
+            }
+        }
+    }
+}
