@@ -20,7 +20,7 @@ use columns::{Column, TimeAxis};
 use layout::Layout;
 
 /// The largest number of panels in one figure.
-pub const MAX_PANELS: usize = 8;
+pub const MAX_PANELS: usize = 10;
 
 /// One window of the load curve, over replications.
 #[derive(Debug, Clone, PartialEq)]
