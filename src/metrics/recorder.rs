@@ -129,10 +129,9 @@ impl Recorder {
         Recorder { all: Record::new(watch), groups: vec![Record::new(watch); watch.groups] }
     }
 
-    /// Tells the record of all clients, and that of the group if it has one.
+    /// Tells the record of the group as well, if it has one.
     #[inline]
-    fn tell(&mut self, group: usize, what: impl Fn(&mut Record)) {
-        what(&mut self.all);
+    fn tell_group(&mut self, group: usize, what: impl Fn(&mut Record)) {
         if let Some(own) = self.groups.get_mut(group) {
             what(own);
         }
@@ -142,7 +141,8 @@ impl Recorder {
 impl Observer for Recorder {
     #[inline]
     fn attempt(&mut self, now: Time, group: usize, number: u32) {
-        self.tell(group, |record| record.attempt(now, number));
+        self.all.attempt(now, number);
+        self.tell_group(group, |record| record.attempt(now, number));
     }
 
     #[inline]
@@ -152,21 +152,25 @@ impl Observer for Recorder {
 
     #[inline]
     fn started(&mut self, _now: Time, group: usize, waited: u64) {
-        self.tell(group, |record| record.queue_wait.add(waited));
+        self.all.queue_wait.add(waited);
+        self.tell_group(group, |record| record.queue_wait.add(waited));
     }
 
     #[inline]
     fn billed(&mut self, _now: Time, group: usize, tokens: Tokens, useful: bool) {
-        self.tell(group, |record| record.billed(tokens, useful));
+        self.all.billed(tokens, useful);
+        self.tell_group(group, |record| record.billed(tokens, useful));
     }
 
     #[inline]
     fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
-        self.tell(group, |record| record.resolved(now, created, outcome));
+        self.all.resolved(now, created, outcome);
+        self.tell_group(group, |record| record.resolved(now, created, outcome));
     }
 
     fn budget_refused(&mut self, _now: Time, group: usize) {
-        self.tell(group, |record| record.budget_refused += 1);
+        self.all.budget_refused += 1;
+        self.tell_group(group, |record| record.budget_refused += 1);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::engine::Class;
 use crate::server::{Job, Place, Tokens};
 use crate::units::Time;
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     pub(super) fn send(&mut self, request: u32) {
         let now = self.events.now();
         let (g, _) = self.split(request);
@@ -21,7 +21,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
         books.attempts += 1;
         books.first_attempts += u64::from(number == 1);
         self.observer.attempt(now, g, number);
-        let limit = self.earliest_limit(request, 0).min(self.own_limit(request, 0));
+        let limit = self.limit_from(request, 0);
         match self.provider.connect(now) {
             None => {
                 self.books(request).reset += 1;

@@ -5,7 +5,7 @@ use super::{Arrivals, Observer};
 use crate::answer::Outcome;
 use crate::engine::Class;
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn start(&mut self) {
         (0..self.groups.len()).for_each(|g| self.start_group(g));
     }
@@ -17,7 +17,7 @@ impl<O: Observer> Simulation<'_, O> {
                 for place in 0..plan.clients {
                     let group = &self.groups[g];
                     let at = burst.arrival(group.number(place), &group.streams);
-                    self.schedule(at, Class::Attempt, self.naming.join(g, place), 0);
+                    self.schedule(at, Class::Attempt, Self::join(g, place), 0);
                 }
             }
             Arrivals::ClosedLoop { jobs } => {
@@ -25,7 +25,7 @@ impl<O: Observer> Simulation<'_, O> {
                 self.groups[g].next_request = first;
                 for place in 0..first {
                     self.groups[g].requests.worker[place as usize] = place;
-                    self.schedule(0, Class::Attempt, self.naming.join(g, place), 0);
+                    self.schedule(0, Class::Attempt, Self::join(g, place), 0);
                 }
             }
             Arrivals::Poisson { .. } | Arrivals::Trace(_) => self.schedule_next_arrival(g),
@@ -45,7 +45,7 @@ impl<O: Observer> Simulation<'_, O> {
             group.last_arrival = at;
             group.next_request += 1;
             group.grow_to(place as usize + 1);
-            self.schedule(at, Class::Attempt, self.naming.join(g, place), 0);
+            self.schedule(at, Class::Attempt, Self::join(g, place), 0);
         }
     }
 
@@ -77,7 +77,7 @@ impl<O: Observer> Simulation<'_, O> {
             let job = group.next_request;
             group.next_request += 1;
             group.requests.worker[job as usize] = group.requests.worker[place as usize];
-            self.schedule(now, Class::Attempt, self.naming.join(g, job), 0);
+            self.schedule(now, Class::Attempt, Self::join(g, job), 0);
         }
     }
 }

@@ -1,12 +1,14 @@
 //! The way of a request through the layers: permits, waking up, limits of time.
 
 use super::Observer;
+use super::group;
+use super::pool::Slot;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Reason};
 use crate::engine::Class;
 use crate::units::Time;
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Enters the layers below `above`, outermost first, and sends when all let it through.
     pub(super) fn enter(&mut self, request: u32, above: usize) {
         let now = self.events.now();
@@ -32,11 +34,16 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// Takes a permit of layer `l`, or gets in line for one.
+    #[inline(always)]
     pub(super) fn acquire(&mut self, request: u32, l: usize) -> bool {
-        let Some(semaphore) = self.semaphore(request, l) else { return true };
-        if semaphore.try_acquire() {
-            return true;
+        match self.semaphore(request, l) {
+            None => true,
+            Some(semaphore) => semaphore.try_acquire() || self.get_in_line(request, l),
         }
+    }
+
+    /// Waits for a permit of layer `l`.
+    fn get_in_line(&mut self, request: u32, l: usize) -> bool {
         let step = self.advance(request, Phase::Waiting(l as u8));
         let (_, place) = self.split(request);
         let limit = self.earliest_limit(request, l).min(self.layers(request)[l].deadline(place));
@@ -48,16 +55,22 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// Gives the permit of layer `l` back; who is next in line goes on at this instant.
+    #[inline(always)]
     pub(super) fn release(&mut self, request: u32, l: usize) {
+        if let Some(slot) = self.layers(request)[l].semaphore {
+            self.hand_on(request, slot);
+        }
+    }
+
+    fn hand_on(&mut self, request: u32, slot: Slot) {
         let now = self.events.now();
         let (g, place) = self.split(request);
-        let Some(slot) = self.groups[g].layers[l].semaphore else { return };
-        let (groups, naming) = (&self.groups, self.naming);
+        let groups = &self.groups;
         let state = |waiter: u32| {
-            let (g, place) = naming.split(waiter);
+            let (g, place) = group::split::<BITS>(waiter);
             groups[g].requests.states[place as usize]
         };
-        let semaphore = self.shared.semaphores.get_mut(slot, groups[g].client(place));
+        let semaphore = self.shared.semaphores.get_mut(slot, || groups[g].client(place));
         let next = semaphore.release(now, |waiter, step| state(waiter).step == step);
         // The next one may be of another group, where the layer has another number.
         if let Some(next) = next
@@ -114,18 +127,20 @@ impl<O: Observer> Simulation<'_, O> {
     }
 
     /// The first limit of time of the layers outside `l` that bounds what `l` does.
+    #[inline]
     pub(super) fn earliest_limit(&self, request: u32, l: usize) -> Time {
-        (l + 1..self.layers(request).len())
-            .map(|o| self.own_limit(request, o))
-            .min()
-            .unwrap_or(Time::MAX)
+        self.limit_from(request, l + 1)
     }
 
-    #[inline]
-    pub(super) fn own_limit(&self, request: u32, l: usize) -> Time {
+    /// The first limit of time of layer `l` and those around it.
+    #[inline(always)]
+    pub(super) fn limit_from(&self, request: u32, l: usize) -> Time {
         let (g, place) = self.split(request);
-        let layer = &self.groups[g].layers[l];
-        layer.deadline(place).min(layer.expiry(place))
+        let mut first = Time::MAX;
+        for layer in self.groups[g].layers.iter().skip(l) {
+            first = first.min(layer.deadline(place)).min(layer.expiry(place));
+        }
+        first
     }
 
     /// The innermost layer whose permit the request holds.

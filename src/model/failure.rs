@@ -8,7 +8,7 @@ use crate::client::Told;
 use crate::engine::Class;
 use crate::rng::Stream;
 
-impl<'a, O: Observer> Simulation<'a, O> {
+impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The attempt under way has failed: layer `l` gives its permit back and decides.
     pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         self.release(request, l);

@@ -1,4 +1,4 @@
-//! A group of clients at work, and how requests of several groups are named.
+//! A group of clients at work.
 
 use super::layers::LayerState;
 use super::ledger::Ledger;
@@ -8,29 +8,16 @@ use super::{Arrivals, GroupPlan};
 use crate::rng::{Ranks, Streams};
 use crate::units::Time;
 
-/// How requests are named: by the group in the lowest bits, and by the place in its columns above
-/// them. The one group without a name needs no bits.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Naming {
-    bits: u32,
+/// Group and place of a request whose name has so many bits for its group.
+#[inline]
+pub(super) fn split<const BITS: u32>(request: u32) -> (usize, u32) {
+    ((request & ((1 << BITS) - 1)) as usize, request >> BITS)
 }
 
-impl Naming {
-    pub(super) fn of(groups: &[GroupPlan]) -> Naming {
-        let named = groups.iter().any(|group| group.name.is_some());
-        Naming { bits: if named { GroupPlan::NUMBER_BITS } else { 0 } }
-    }
-
-    /// Group and place of a request; also group and rank in the group of a rank.
-    #[inline]
-    pub(super) fn split(self, request: u32) -> (usize, u32) {
-        ((request & ((1 << self.bits) - 1)) as usize, request >> self.bits)
-    }
-
-    #[inline]
-    pub(super) fn join(self, group: usize, place: u32) -> u32 {
-        place << self.bits | group as u32
-    }
+/// The name of the request at `place` of `group`.
+#[inline]
+pub(super) fn join<const BITS: u32>(group: usize, place: u32) -> u32 {
+    place << BITS | group as u32
 }
 
 /// Requests by place. `created` and `worker` exist only where they differ from what the workload
@@ -167,12 +154,11 @@ mod tests {
 
     #[test]
     fn names_come_apart_again() {
-        let one = Naming { bits: 0 };
-        assert_eq!(one.split(one.join(0, u32::MAX)), (0, u32::MAX));
-        let several = Naming { bits: GroupPlan::NUMBER_BITS };
-        let last = (1 << Ranks::MEMBER_BITS) - 1;
+        assert_eq!(split::<0>(join::<0>(0, u32::MAX)), (0, u32::MAX));
+        const BITS: u32 = GroupPlan::NUMBER_BITS;
+        let last = GroupPlan::MOST_REQUESTS - 1;
         for (group, place) in [(0, 0), (0, last), (63, 0), (63, last), (5, 77)] {
-            assert_eq!(several.split(several.join(group, place)), (group, place));
+            assert_eq!(split::<BITS>(join::<BITS>(group, place)), (group, place));
         }
     }
 }

@@ -34,6 +34,7 @@ use crate::dist::Sampler;
 use crate::rng::{Ranks, Streams};
 use crate::server::Tokens;
 use crate::units::Time;
+use simulation::Simulation;
 
 /// A scenario made ready to run; shared by all replications.
 #[derive(Clone, Debug)]
@@ -153,5 +154,9 @@ pub fn run<O: Observer>(
     streams: Streams,
     observer: &mut O,
 ) -> Result<Report, RunError> {
-    simulation::Simulation::new(plan, streams, observer).run()
+    if plan.groups.iter().any(|group| group.name.is_some()) {
+        Simulation::<_, { GroupPlan::NUMBER_BITS }>::new(plan, streams, observer).run()
+    } else {
+        Simulation::<_, 0>::new(plan, streams, observer).run()
+    }
 }

@@ -19,8 +19,8 @@ pub(super) struct Slot {
 impl Slot {
     /// The index of the copy that holds for `client`.
     #[inline]
-    fn index(self, client: u32) -> usize {
-        (self.first + if self.per_client { client } else { 0 }) as usize
+    fn index(self, client: impl FnOnce() -> u32) -> usize {
+        (self.first + if self.per_client { client() } else { 0 }) as usize
     }
 }
 
@@ -48,7 +48,7 @@ impl<T: Clone> Pool<T> {
 
     /// The copy of a layer that holds for `client`.
     #[inline]
-    pub(super) fn get_mut(&mut self, slot: Slot, client: u32) -> &mut T {
+    pub(super) fn get_mut(&mut self, slot: Slot, client: impl FnOnce() -> u32) -> &mut T {
         &mut self.copies[slot.index(client)]
     }
 
@@ -78,9 +78,9 @@ mod tests {
         assert_ne!(pool.place(Scope::Group, "sdk", 9, 0), group);
         assert_eq!(pool.place(Scope::Fleet, "sdk", 9, 0), fleet);
         assert_ne!(pool.place(Scope::Fleet, "app", 9, 0), fleet);
-        *pool.get_mut(own, 2) = 7;
-        *pool.get_mut(group, 2) = 8;
-        *pool.get_mut(fleet, 1) = 9;
+        *pool.get_mut(own, || 2) = 7;
+        *pool.get_mut(group, || 2) = 8;
+        *pool.get_mut(fleet, || 1) = 9;
         assert_eq!(pool.all(), [0, 0, 7, 8, 9, 0, 0]);
         assert_eq!(pool.copies(own, 3), [0, 0, 7]);
         assert_eq!(pool.copies(fleet, 3), [9]);

@@ -2,7 +2,7 @@
 //!
 //! What an event does is told in `birth`, `call`, `attempt` and `failure`.
 
-use super::group::{Group, Naming};
+use super::group::{self, Group};
 use super::layers::{LayerState, Shared};
 use super::ledger::{LayerCount, Ledger};
 use super::pool::Pool;
@@ -11,7 +11,7 @@ use super::timeline::Timeline;
 use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
-use crate::rng::Streams;
+use crate::rng::{Ranks, Streams};
 use crate::units::{Time, seconds};
 
 /// Where a request is.
@@ -46,10 +46,10 @@ pub(super) struct State {
     pub(super) phase: Phase,
 }
 
-/// A run. A request is named by its group and its place in the group's columns, see [`Naming`].
-pub(super) struct Simulation<'a, O> {
+/// A run. A request is named by its group in the lowest `BITS` bits and, above them, by its place
+/// in the columns of the group: the one group without a name needs no bits.
+pub(super) struct Simulation<'a, O, const BITS: u32> {
     pub(super) plan: &'a Plan,
-    pub(super) naming: Naming,
     pub(super) events: EventList,
     pub(super) handled: u64,
     /// When something last happened; events of requests that had moved on do not count.
@@ -63,8 +63,12 @@ pub(super) struct Simulation<'a, O> {
     pub(super) too_many_steps: bool,
 }
 
-impl<'a, O: Observer> Simulation<'a, O> {
-    pub(super) fn new(plan: &'a Plan, streams: Streams, observer: &'a mut O) -> Simulation<'a, O> {
+impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        streams: Streams,
+        observer: &'a mut O,
+    ) -> Simulation<'a, O, BITS> {
         let mut shared = Shared { semaphores: Pool::new(), vaults: Pool::new() };
         let mut groups = Vec::with_capacity(plan.groups.len());
         for group in &plan.groups {
@@ -76,7 +80,6 @@ impl<'a, O: Observer> Simulation<'a, O> {
         let known = plan.groups.iter().map(|group| group.known() as usize).sum();
         Simulation {
             plan,
-            naming: Naming::of(&plan.groups),
             events: EventList::with_capacity(known),
             handled: 0,
             last_change: 0,
@@ -126,8 +129,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
             Class::Refill => return self.on_refill(),
             _ => {}
         }
-        let (g, rank) = self.naming.split(key.rank());
-        let request = self.naming.join(g, self.groups[g].ranks.place(rank));
+        let request = self.by_rank(key.rank());
         let step = key.step();
         let current = self.state(request).step == step;
         match key.class() {
@@ -140,53 +142,79 @@ impl<'a, O: Observer> Simulation<'a, O> {
         self.last_change = self.events.now();
     }
 
-    /// The number of a request's group, and its place there.
-    #[inline]
+    /// Group and place of a request; also group and rank in the group of a rank.
+    #[inline(always)]
     pub(super) fn split(&self, request: u32) -> (usize, u32) {
-        self.naming.split(request)
+        group::split::<BITS>(request)
     }
 
     #[inline]
+    pub(super) fn join(group: usize, place: u32) -> u32 {
+        group::join::<BITS>(group, place)
+    }
+
+    /// The rank of a request among all.
+    #[inline]
+    fn rank(&self, request: u32) -> u32 {
+        let (g, place) = self.split(request);
+        match &self.groups[g].ranks {
+            // One herd is laid out by rank.
+            Ranks::Herd { .. } => request,
+            ranks => Self::join(g, ranks.rank(place)),
+        }
+    }
+
+    /// The request that has a rank.
+    #[inline]
+    fn by_rank(&self, rank: u32) -> u32 {
+        let (g, of_group) = self.split(rank);
+        match &self.groups[g].ranks {
+            Ranks::Herd { .. } => rank,
+            ranks => Self::join(g, ranks.place(of_group)),
+        }
+    }
+
+    #[inline(always)]
     pub(super) fn state(&self, request: u32) -> State {
         let (g, place) = self.split(request);
         self.groups[g].requests.states[place as usize]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn state_mut(&mut self, request: u32) -> &mut State {
         let (g, place) = self.split(request);
         &mut self.groups[g].requests.states[place as usize]
     }
 
     /// The books of a request's group.
-    #[inline]
+    #[inline(always)]
     pub(super) fn books(&mut self, request: u32) -> &mut Ledger {
         let (g, _) = self.split(request);
         &mut self.groups[g].ledger
     }
 
     /// The layers of a request's group.
-    #[inline]
+    #[inline(always)]
     pub(super) fn layers(&self, request: u32) -> &[LayerState<'a>] {
         &self.groups[self.split(request).0].layers
     }
 
     /// The semaphore of layer `l` that holds for a request.
-    #[inline]
+    #[inline(always)]
     pub(super) fn semaphore(&mut self, request: u32, l: usize) -> Option<&mut Semaphore> {
         let (g, place) = self.split(request);
         let group = &self.groups[g];
         let slot = group.layers[l].semaphore?;
-        Some(self.shared.semaphores.get_mut(slot, group.client(place)))
+        Some(self.shared.semaphores.get_mut(slot, || group.client(place)))
     }
 
     /// The budget of layer `l` that holds for a request.
-    #[inline]
+    #[inline(always)]
     pub(super) fn vault(&mut self, request: u32, l: usize) -> Option<&mut Vault> {
         let (g, place) = self.split(request);
         let group = &self.groups[g];
         let slot = group.layers[l].vault?;
-        Some(self.shared.vaults.get_mut(slot, group.client(place)))
+        Some(self.shared.vaults.get_mut(slot, || group.client(place)))
     }
 
     /// Moves a request to `phase`; all its pending events but completions become stale.
@@ -206,9 +234,7 @@ impl<'a, O: Observer> Simulation<'a, O> {
     #[inline]
     pub(super) fn schedule(&mut self, at: Time, class: Class, request: u32, step: u32) {
         if at < self.plan.horizon {
-            let (g, place) = self.split(request);
-            let rank = self.naming.join(g, self.groups[g].ranks.rank(place));
-            self.events.push(Key::new(at, class, rank, step));
+            self.events.push(Key::new(at, class, self.rank(request), step));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::engine::Class;
 use crate::server::{Break, How, Tokens};
 use crate::units::Time;
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// The head of the answer to the attempt sent at `step` arrives, the first token `first`
     /// nanoseconds later: limits on silence start anew.
     pub(super) fn on_head(&mut self, request: u32, step: u32, first: Time) {
@@ -35,7 +35,7 @@ impl<O: Observer> Simulation<'_, O> {
             changed = true;
         }
         if changed {
-            let next = self.earliest_limit(request, 0).min(self.own_limit(request, 0));
+            let next = self.limit_from(request, 0);
             self.schedule(next, Class::Timeout, request, step);
         }
     }
@@ -44,7 +44,7 @@ impl<O: Observer> Simulation<'_, O> {
     #[inline]
     pub(super) fn limit_stands(&self, request: u32) -> bool {
         self.state(request).phase != Phase::Streaming
-            || self.earliest_limit(request, 0).min(self.own_limit(request, 0)) <= self.events.now()
+            || self.limit_from(request, 0) <= self.events.now()
     }
 
     /// What layer `l` sees when its limit of time is reached.
@@ -85,7 +85,7 @@ impl<O: Observer> Simulation<'_, O> {
                 let step = self.advance(request, Phase::Hung(delivered));
                 self.set_silence(request, step, |timeout| timeout);
                 // Without a limit on silence the other limits are still to be kept.
-                let next = self.earliest_limit(request, 0).min(self.own_limit(request, 0));
+                let next = self.limit_from(request, 0);
                 self.schedule(next, Class::Timeout, request, step);
             }
         }

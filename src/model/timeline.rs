@@ -42,7 +42,7 @@ impl Timeline {
     }
 }
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn schedule_timeline(&mut self) {
         for (index, (at, _)) in self.timeline.0.iter().enumerate() {
             if *at < self.plan.horizon {

@@ -21,7 +21,7 @@ pub(super) struct Stay {
 /// back: elsewhere what is admitted is finished.
 pub(super) type InHand = BTreeMap<(u32, u32), Stay>;
 
-impl<O: Observer> Simulation<'_, O> {
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// True when somebody still waits for the attempt that `request` sent at `step`.
     #[inline]
     pub(super) fn awaited(&self, request: u32, step: u32) -> bool {
