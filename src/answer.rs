@@ -19,6 +19,15 @@ pub enum Failure<'a> {
         /// True when a token had been delivered.
         delivered: bool,
     },
+    /// The client itself did not let the attempt through; nothing was sent.
+    NotSent(Gate),
+}
+
+/// What in a client can refuse an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// A circuit breaker that is open.
+    Breaker,
 }
 
 /// An answer that is an error.
@@ -98,10 +107,20 @@ pub enum Reason {
     Budget,
     /// The failure is not of a kind that is retried, or the server asked for too long a wait.
     NotRetryable,
+    /// A circuit breaker was open.
+    Breaker,
 }
 
 impl Reason {
     /// All reasons, in the order in which they are reported.
-    pub const ALL: [Reason; 4] =
-        [Reason::Attempts, Reason::Deadline, Reason::Budget, Reason::NotRetryable];
+    pub const ALL: [Reason; 5] =
+        [Reason::Attempts, Reason::Deadline, Reason::Budget, Reason::NotRetryable, Reason::Breaker];
+}
+
+impl From<Gate> for Reason {
+    fn from(gate: Gate) -> Reason {
+        match gate {
+            Gate::Breaker => Reason::Breaker,
+        }
+    }
 }

@@ -26,6 +26,8 @@ pub enum Purpose {
     Rank = 4,
     /// The streams of a group, by its name.
     Group = 5,
+    /// How long a breaker stays open.
+    Breaker = 6,
     /// Wait before a retry; the layer's number is added, so layers draw apart.
     Backoff = 64,
     /// Whether a fault strikes an attempt; the fault's number is added.
@@ -60,6 +62,12 @@ impl Streams {
             key = [block[0], block[1]];
         }
         Streams { key }
+    }
+
+    /// The streams of the breakers of a layer called `name`.
+    pub fn of_breakers(&self, name: &str) -> Streams {
+        // No group can be called so.
+        self.of_group(&format!("breakers of {name}"))
     }
 
     /// The stream of `entity`'s `attempt` for `purpose`.

@@ -341,6 +341,39 @@ fn a_wrong_group_is_named_by_line() {
     policies(&["--group", "live", "--layer", "app"], &["no layer is called \"app\"", "sdk"]);
 }
 
+const BREAKERS: [Case; 5] = [
+    (
+        "max_attempts = 3",
+        "breaker = { open = \"1s\" }",
+        "17:1",
+        &["`scope` is missing", "client, group, fleet"],
+    ),
+    (
+        "max_attempts = 3",
+        "breaker = { open = \"1s\", scope = \"fleet\" }",
+        "17:1",
+        &["client.layers.0.breaker", "one of consecutive, ratio"],
+    ),
+    (
+        "max_attempts = 3",
+        "breaker = { consecutive = { failures = 3 }, open = \"0s\", scope = \"fleet\" }",
+        "17:45",
+        &["client.layers.0.breaker.open", "0s"],
+    ),
+    (
+        "max_attempts = 3",
+        "breaker = { ratio = { failures = 1.5, min_calls = 9, last = 9 }, open = \"1s\", scope = \"fleet\" }",
+        "17:23",
+        &["breaker.ratio.failures", "1.5", "at most 1"],
+    ),
+    (
+        "max_attempts = 3",
+        "breaker = { consecutive = { failures = 3 }, open = \"1s\", half_open = { probes = \"all\" }, scope = \"fleet\" }",
+        "17:72",
+        &["half_open.probes", "\"all\"", "a whole number, or \"unlimited\""],
+    ),
+];
+
 const BACKOFFS: [Case; 9] = [
     (
         "{ full_jitter = { base = \"1s\", cap = \"30s\" } }",
@@ -434,7 +467,7 @@ fn the_small_scenario_itself_is_right() {
 fn a_wrong_line_is_named_with_key_found_and_allowed() {
     let home = tempfile::tempdir().unwrap();
     for (old, new, place, parts) in
-        UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&KINDS).chain(&BACKOFFS)
+        UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&KINDS).chain(&BACKOFFS).chain(&BREAKERS)
     {
         assert!(SMALL.contains(old), "{old}");
         std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();

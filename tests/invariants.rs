@@ -322,12 +322,48 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
         ]);
         writeln!(text, "retry_after = {{ obey = {{ {max}{extra} }} }}").unwrap();
     }
-    if dice.chance(20) {
-        let streams = dice.one_of(&["never", "before_first_token", "restart"]);
-        writeln!(text, "retry_on = {{ statuses = [429], server_errors = false, timeouts = true, broken_streams = \"{streams}\" }}")
-            .unwrap();
+    match dice.below(5) {
+        0 => {
+            let streams = dice.one_of(&["never", "before_first_token", "restart"]);
+            writeln!(text, "retry_on = {{ statuses = [429], server_errors = false, timeouts = true, broken_streams = \"{streams}\" }}")
+                .unwrap();
+        }
+        1 => text.push_str(
+            "retry_on = { refusals = true }
+",
+        ),
+        _ => {}
+    }
+    if dice.chance(35) {
+        breaker(dice, client, text);
     }
     text.push('\n');
+}
+
+fn breaker(dice: &mut Dice, client: &str, text: &mut String) {
+    let rule = dice.one_of(&[
+        "consecutive = { failures = 1 }",
+        "consecutive = { failures = 3 }",
+        "ratio = { failures = 0.5, min_calls = 2, window = \"1s\", slices = 3 }",
+        "ratio = { failures = 0.3, min_calls = 3, last = 4 }",
+    ]);
+    let half_open = dice.one_of(&[
+        "{}",
+        "{ probes = 2, trials = 5, failures = 3, verdict = \"complete\" }",
+        "{ probes = \"unlimited\", trials = 2 }",
+    ]);
+    let (open, jitter) =
+        (dice.one_of(&["1ns", "50ms", "150ms", "3s"]), dice.one_of(&["0.0", "0.5"]));
+    let counts = dice.one_of(&["attempts", "calls"]);
+    let on = dice.one_of(&["", "on = { statuses = [], server_errors = false }, "]);
+    // What groups share they must state alike.
+    let scopes = if client == "group" { &SCOPES[..2] } else { &SCOPES };
+    let scope = dice.one_of(scopes);
+    writeln!(
+        text,
+        "breaker = {{ {rule}, open = \"{open}\", open_jitter = {jitter}, half_open = {half_open}, {on}counts = \"{counts}\", scope = \"{scope}\" }}"
+    )
+    .unwrap();
 }
 
 /// What can be seen from outside: the clock never goes back, everything adds up, and the limits of
@@ -535,7 +571,7 @@ fn random_scenarios_keep_all_laws_and_run_alike_twice() {
 /// The swarm is worth little when most of its scenarios do nothing.
 #[test]
 fn the_swarm_reaches_every_kind_of_end() {
-    let mut seen = [0_u32; 16];
+    let mut seen = [0_u32; 17];
     for number in 0..SCENARIOS {
         let Ok(Some(report)) = check(&swarm_scenario(number)) else { continue };
         let l = &report.ledger;
@@ -544,6 +580,7 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.gave_up[1],
             l.gave_up[2],
             l.gave_up[3],
+            l.gave_up[4],
             l.succeeded,
             l.late,
             l.reset,

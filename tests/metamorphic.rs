@@ -93,6 +93,28 @@ fn a_budget_that_never_runs_out_is_none() {
 }
 
 #[test]
+fn a_breaker_that_never_opens_is_none() {
+    let plain = Fleet::default().runs();
+    for rule in [
+        "consecutive = { failures = 1000000 }",
+        "ratio = { failures = 1.0, min_calls = 100000, last = 100000 }",
+        "ratio = { failures = 1.0, min_calls = 1000000, window = \"1d\" }",
+    ] {
+        for counts in ["attempts", "calls"] {
+            let breaker = |rule: &str| {
+                let layer = format!(
+                    "{RETRY}\nbreaker = {{ {rule}, open = \"5s\", counts = \"{counts}\", scope = \"fleet\" }}"
+                );
+                Fleet { layer: layer.leak(), ..Fleet::default() }.runs()
+            };
+            assert_eq!(fingerprints(&breaker(rule)), fingerprints(&plain), "{rule}");
+            let one = breaker("consecutive = { failures = 1 }");
+            assert_ne!(fingerprints(&one), fingerprints(&plain), "a breaker does nothing");
+        }
+    }
+}
+
+#[test]
 fn a_huge_queue_is_an_unbounded_one() {
     let queue = |queue| Fleet { queue, ..Fleet::default() }.runs();
     let unbounded = queue("queue = { fifo = {} }");

@@ -138,6 +138,7 @@ impl Observer for Client {
             Failure::Timeout => "timeout".to_owned(),
             Failure::Stream { delivered: false } => "broken stream".to_owned(),
             Failure::Stream { delivered: true } => "partial".to_owned(),
+            Failure::NotSent(_) => "not sent".to_owned(),
         });
     }
 }

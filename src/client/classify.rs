@@ -23,6 +23,9 @@ pub struct RetryOn {
     /// Streamed answers that broke off.
     #[serde(skip_serializing_if = "BrokenStreams::is_default")]
     pub broken_streams: BrokenStreams,
+    /// Attempts that a breaker of the client did not let through.
+    #[serde(skip_serializing_if = "is_false")]
+    pub refusals: bool,
     /// Whether `x-should-retry` decides before everything else.
     pub should_retry_header: bool,
     /// Error codes that are never retried, whatever the status: a spend cap is not lifted by
@@ -67,6 +70,10 @@ impl BrokenStreams {
     }
 }
 
+fn is_false(truth: &bool) -> bool {
+    !truth
+}
+
 impl UnknownCodes {
     fn is_default(&self) -> bool {
         *self == UnknownCodes::default()
@@ -81,6 +88,7 @@ impl Default for RetryOn {
             resets: true,
             timeouts: true,
             broken_streams: BrokenStreams::default(),
+            refusals: false,
             should_retry_header: true,
             never_codes: Vec::new(),
             codes: Vec::new(),
@@ -105,6 +113,7 @@ impl RetryOn {
                 BrokenStreams::BeforeFirstToken => !delivered,
                 BrokenStreams::Restart => true,
             },
+            Failure::NotSent(_) => self.refusals,
         }
     }
 

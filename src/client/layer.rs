@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, Budget, RetryAfter, RetryOn, SemaphoreSpec};
+use super::{Backoff, BreakerRule, Budget, RetryAfter, RetryOn, SemaphoreSpec};
 use crate::units::Span;
 
 /// The complete policy of one layer.
@@ -44,6 +44,9 @@ pub struct Layer {
     /// Retry budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// Circuit breaker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub breaker: Option<BreakerRule>,
     /// Limit of calls under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semaphore: Option<SemaphoreSpec>,
@@ -105,8 +108,14 @@ impl Layer {
             reply_at_timeout: ReplyAtTimeout::default(),
             deadline: None,
             budget: None,
+            breaker: None,
             semaphore: None,
         }
+    }
+
+    /// The failures that its breaker counts.
+    pub fn breaker_counts(&self) -> &RetryOn {
+        self.breaker.as_ref().and_then(|breaker| breaker.on.as_ref()).unwrap_or(&self.retry_on)
     }
 
     /// What is wrong with the parameters: the path below the layer and a sentence.
@@ -138,7 +147,10 @@ impl Layer {
         if let Some((key, text)) = self.retry_after.problem() {
             return Some((vec!["retry_after", "", key], text));
         }
-        let (key, text) = self.budget.as_ref()?.problem()?;
-        Some((vec!["budget", "", key], text))
+        if let Some((key, text)) = self.budget.as_ref().and_then(Budget::problem) {
+            return Some((vec!["budget", "", key], text));
+        }
+        let (below, text) = self.breaker.as_ref()?.problem()?;
+        Some(([&["breaker"], &below[..]].concat(), text))
     }
 }

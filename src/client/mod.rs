@@ -3,7 +3,9 @@
 //! Every part takes what it needs as arguments (a failure, an attempt number, a stream) and
 //! returns a decision. Nothing here schedules an event or reads a clock.
 
+mod at_once;
 mod backoff;
+mod breaker;
 mod budget;
 mod classify;
 mod formula;
@@ -11,8 +13,13 @@ mod layer;
 mod retry_after;
 mod semaphore;
 mod table;
+mod window;
 
+pub use at_once::AtOnce;
 pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
+pub use breaker::{
+    Breaker, BreakerRule, Consecutive, Counts, FailureRatio, HalfOpen, Ticket, Verdict,
+};
 pub use budget::{Budget, Ratio, TokenBucket, Vault};
 pub use classify::{BrokenStreams, RetryOn, UnknownCodes};
 pub use formula::Formula;
@@ -23,10 +30,11 @@ pub use retry_after::{
 };
 pub use semaphore::{Semaphore, SemaphoreSpec};
 pub use table::{Choice, WaitTable};
+pub use window::SlidingCounts;
 
 use serde::{Deserialize, Serialize};
 
-/// Who shares a semaphore or a budget.
+/// Who shares a semaphore, a budget or a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {

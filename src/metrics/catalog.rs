@@ -2,6 +2,7 @@
 
 use super::recorder::{Facts, Watch};
 use crate::answer::Reason;
+use crate::model::LayerCount;
 use crate::units::{NANOS_PER_SECOND, seconds};
 
 /// Which direction is better.
@@ -87,12 +88,20 @@ pub enum Part {
     Losing,
     /// Operators who pause traffic or let it in by and by.
     Operator,
+    /// A circuit breaker.
+    Breaker,
 }
 
 impl Part {
     /// All parts, in the order in which their metrics are reported.
-    pub const ALL: [Part; 5] =
-        [Part::Dropping, Part::Cancelling, Part::Silence, Part::Losing, Part::Operator];
+    pub const ALL: [Part; 6] = [
+        Part::Dropping,
+        Part::Cancelling,
+        Part::Silence,
+        Part::Losing,
+        Part::Operator,
+        Part::Breaker,
+    ];
 }
 
 type Row = (&'static str, &'static str, Better, &'static str, fn(&Facts) -> Option<f64>);
@@ -268,7 +277,7 @@ const TABLE: &[Row] = {
 
 /// The metrics of parts.
 const OF_PARTS: &[(Part, Row)] = {
-    use Better::Lower;
+    use Better::{Lower, Neither};
     &[
         (
             Part::Dropping,
@@ -322,8 +331,44 @@ const OF_PARTS: &[(Part, Row)] = {
                 |f| Some(f.report.ledger.refused_by_operator as f64),
             ),
         ),
+        (
+            Part::Breaker,
+            ("gave_up_breaker", "requests", Lower, "given up: a breaker was open", |f| {
+                gave_up(f, Reason::Breaker)
+            }),
+        ),
+        (
+            Part::Breaker,
+            (
+                "breaker_refused",
+                "attempts",
+                Neither,
+                "attempts, or calls, that a breaker did not let through",
+                |f| sum_of_layers(f, |layer| layer.breaker_refused),
+            ),
+        ),
+        (
+            Part::Breaker,
+            ("breaker_openings", "openings", Neither, "how often a breaker opened", |f| {
+                sum_of_layers(f, |layer| layer.breaker_openings)
+            }),
+        ),
+        (
+            Part::Breaker,
+            (
+                "breaker_open_s",
+                "s",
+                Neither,
+                "time that breakers were open, all together, up to the horizon",
+                |f| sum_of_layers(f, |layer| layer.breaker_open).map(|ns| ns / 1e9),
+            ),
+        ),
     ]
 };
+
+fn sum_of_layers(facts: &Facts, count: fn(&LayerCount) -> u64) -> Option<f64> {
+    Some(facts.report.ledger.layers.iter().map(count).sum::<u64>() as f64)
+}
 
 fn peak_of_sum(facts: &Facts) -> f64 {
     let (first, retries) = (facts.first_attempts(), facts.retries());

@@ -1,6 +1,7 @@
 //! An attempt: sent, accepted, admitted or refused, served, answered.
 
 use super::Observer;
+use super::guard::End;
 use super::provider::Refusal;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Outcome};
@@ -112,7 +113,8 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             if let Some(vault) = self.vault(request, l) {
                 vault.on_success();
             }
-            self.release(request, l);
+            self.attempt_over(request, l, End::Answered);
+            self.call_over(request, l, End::Answered);
         }
         self.resolve(request, Outcome::Succeeded);
     }

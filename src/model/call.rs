@@ -1,7 +1,10 @@
 //! The way of a request through the layers: permits, waking up, limits of time.
 
+use std::ops::Range;
+
 use super::Observer;
 use super::group;
+use super::guard::End;
 use super::pool::Slot;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Reason};
@@ -18,19 +21,33 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             if let Some(vault) = self.vault(request, l) {
                 vault.on_request();
             }
-            if !self.acquire(request, l) {
+            let goes_on = self.admit_call(request, l)
+                && self.acquire(request, l)
+                && self.start_attempt(request, l);
+            if !goes_on {
                 return;
             }
-            self.groups[g].layers[l].start_attempt(now, place);
         }
         self.send(request);
     }
 
     /// Goes on at layer `l`, whose permit is held.
     pub(super) fn proceed(&mut self, request: u32, l: usize) {
+        if self.start_attempt(request, l) {
+            self.enter(request, l);
+        }
+    }
+
+    /// Starts an attempt of layer `l`, unless its breaker refuses: then what follows has happened.
+    fn start_attempt(&mut self, request: u32, l: usize) -> bool {
+        let now = self.events.now();
         let (g, place) = self.split(request);
-        self.groups[g].layers[l].start_attempt(self.events.now(), place);
-        self.enter(request, l);
+        self.groups[g].layers[l].try_attempt(place);
+        if !self.admit_attempt(request, l) {
+            return false;
+        }
+        self.groups[g].layers[l].start_attempt(now, place);
+        true
     }
 
     /// Takes a permit of layer `l`, or gets in line for one.
@@ -114,15 +131,30 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             _ => held,
         };
         for l in (calling..self.layers(request).len()).rev() {
-            if self.layers(request)[l].deadline(place) <= now {
-                self.release_held(request, held, l + 1);
-                return self.give_up(request, l, Failure::Timeout, Reason::Deadline);
+            let is_deadline = self.layers(request)[l].deadline(place) <= now;
+            if is_deadline || (l >= held && self.layers(request)[l].expiry(place) <= now) {
+                let failure =
+                    if is_deadline { Failure::Timeout } else { self.timed_out(request, l) };
+                self.abandon(request, calling..l, held);
+                if l >= held {
+                    self.attempt_over(request, l, End::Failed(&failure));
+                }
+                return match is_deadline {
+                    true => self.give_up(request, l, failure, Reason::Deadline),
+                    false => self.decide(request, l, failure),
+                };
             }
-            if l >= held && self.layers(request)[l].expiry(place) <= now {
-                self.release_held(request, held, l + 1);
-                let failure = self.timed_out(request, l);
-                return self.decide(request, l, failure);
+        }
+    }
+
+    /// A layer outside has run out of time: the calls into these layers are over, and so are the attempts of
+    /// those from `held` on.
+    fn abandon(&mut self, request: u32, layers: Range<usize>, held: usize) {
+        for l in layers {
+            if l >= held {
+                self.attempt_over(request, l, End::Abandoned);
             }
+            self.call_over(request, l, End::Abandoned);
         }
     }
 
@@ -149,12 +181,6 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l) + 1,
             Phase::Granted(l) => l.into(),
             _ => 0,
-        }
-    }
-
-    pub(super) fn release_held(&mut self, request: u32, from: usize, to: usize) {
-        for l in from..to {
-            self.release(request, l);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What follows from a failure: a retry, or the failure of the layer around.
 
 use super::Observer;
+use super::guard::End;
 use super::layers::LayerState;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Outcome, Reason};
@@ -11,7 +12,7 @@ use crate::rng::Stream;
 impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The attempt under way has failed: layer `l` gives its permit back and decides.
     pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure<'a>) {
-        self.release(request, l);
+        self.attempt_over(request, l, End::Failed(&failure));
         self.decide(request, l, failure);
     }
 
@@ -35,7 +36,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let outer_limit = self.earliest_limit(request, l);
         let layer = &self.groups[g].layers[l];
         if !layer.rule.retry_on.retries(failure) {
-            return Err(Reason::NotRetryable);
+            return Err(match failure {
+                Failure::NotSent(gate) => Reason::from(*gate),
+                _ => Reason::NotRetryable,
+            });
         }
         if layer.attempts(place) >= layer.rule.max_attempts {
             return Err(Reason::Attempts);
@@ -70,7 +74,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             Failure::Status(answer) => {
                 layer.rule.retry_after.told(answer, now, &mut stream.clone())
             }
-            Failure::Reset | Failure::Timeout | Failure::Stream { .. } => Told::Nothing,
+            Failure::Reset | Failure::Timeout | Failure::Stream { .. } | Failure::NotSent(_) => {
+                Told::Nothing
+            }
         };
         match told {
             Told::Stop => Err(Reason::NotRetryable),
@@ -97,6 +103,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// Layer `l` gives up; the layer around it decides next.
     pub(super) fn give_up(&mut self, request: u32, l: usize, failure: Failure<'a>, reason: Reason) {
+        self.call_over(request, l, End::Failed(&failure));
         let outer = l + 1;
         if outer == self.layers(request).len() {
             let (g, _) = self.split(request);
@@ -108,7 +115,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.books(request).on_gave_up(reason);
             return self.resolve(request, Outcome::GaveUp(reason));
         }
-        self.release(request, outer);
+        self.attempt_over(request, outer, End::Failed(&failure));
         if self.layers(request)[outer].rule.max_attempts == 1 {
             // It never retries, so the reason of the layer inside says more than its own.
             return self.give_up(request, outer, failure, reason);

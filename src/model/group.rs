@@ -114,6 +114,14 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// The number of the client of the request at `place`, that random streams follow.
+    pub(super) fn client_number(&self, place: u32) -> u32 {
+        match self.plan.arrivals {
+            Arrivals::Burst(_) => self.number(place),
+            _ => self.client(place),
+        }
+    }
+
     /// Requests that exist and have no outcome.
     pub(super) fn open(&self) -> u64 {
         self.requests.states.iter().filter(|state| state.phase.is_open()).count() as u64

@@ -2,7 +2,7 @@
 
 use super::ledger::LayerCount;
 use super::pool::{Pool, Slot};
-use crate::client::{Layer, Semaphore, Vault};
+use crate::client::{Breaker, Layer, Semaphore, Ticket, Vault};
 use crate::units::{Span, Time};
 
 /// One layer: its rule and, per request, what it remembers of the call under way.
@@ -18,12 +18,22 @@ pub(super) struct LayerState<'a> {
     timeout: Option<Span>,
     pub(super) semaphore: Option<Slot>,
     pub(super) vault: Option<Slot>,
+    pub(super) breaker: Option<Slot>,
+    /// What the breaker let through, by request; 0 for nothing.
+    ticket: Option<Column<Ticket>>,
 }
 
 /// The parts of layers that clients share.
 pub(super) struct Shared {
     pub(super) semaphores: Pool<Semaphore>,
     pub(super) vaults: Pool<Vault>,
+    pub(super) breakers: Pool<Breaker>,
+}
+
+impl Shared {
+    pub(super) fn new() -> Shared {
+        Shared { semaphores: Pool::new(), vaults: Pool::new(), breakers: Pool::new() }
+    }
 }
 
 /// Values by place of the request; grows as requests come.
@@ -69,6 +79,10 @@ impl<'a> LayerState<'a> {
             .budget
             .map(|budget| shared.vaults.place(budget.scope(), &rule.name, clients, budget.vault()));
         let memory = rule.backoff.memory();
+        let breaker = rule
+            .breaker
+            .as_ref()
+            .map(|b| shared.breakers.place(b.scope, &rule.name, clients, Breaker::new(b)));
         LayerState {
             rule,
             count: LayerCount::default(),
@@ -79,6 +93,8 @@ impl<'a> LayerState<'a> {
             timeout: rule.timeout,
             semaphore,
             vault,
+            breaker,
+            ticket: breaker.map(|_| Column::with_capacity(n)),
         }
     }
 
@@ -88,6 +104,9 @@ impl<'a> LayerState<'a> {
         self.memory.1.grow_to(len * self.memory.0);
         let optional = [&mut self.deadline, &mut self.expiry];
         optional.into_iter().flatten().for_each(|column| column.grow_to(len));
+        if let Some(column) = &mut self.ticket {
+            column.grow_to(len);
+        }
     }
 
     /// A call of the request at `place` enters the layer.
@@ -109,11 +128,16 @@ impl<'a> LayerState<'a> {
         self.expiry.get_or_insert_with(|| Column(vec![Time::MAX; so_far]));
     }
 
+    /// An attempt of the layer is made, though its breaker may refuse it.
+    #[inline]
+    pub(super) fn try_attempt(&mut self, place: u32) {
+        self.attempts.set(place, self.attempts.get(place) + 1);
+    }
+
     /// An attempt of the layer starts.
     #[inline]
     pub(super) fn start_attempt(&mut self, now: Time, place: u32) {
         self.count.attempts += 1;
-        self.attempts.set(place, self.attempts.get(place) + 1);
         if let (Some(column), Some(timeout)) = (&mut self.expiry, self.timeout) {
             column.set(place, now.saturating_add(timeout.nanos()));
         }
@@ -131,6 +155,23 @@ impl<'a> LayerState<'a> {
         let (values, column) = &mut self.memory;
         let first = place as usize * *values;
         &mut column.0[first..first + *values]
+    }
+
+    pub(super) fn set_ticket(&mut self, place: u32, ticket: Ticket) {
+        if let Some(column) = &mut self.ticket {
+            column.set(place, ticket);
+        }
+    }
+
+    /// Takes what the breaker let through; 0 for nothing.
+    pub(super) fn take_ticket(&mut self, place: u32) -> Ticket {
+        self.ticket.as_mut().map_or(0, |column| std::mem::take(&mut column.0[place as usize]))
+    }
+
+    /// What the breaker let through and has not ended, by place.
+    pub(super) fn tickets(&self) -> impl Iterator<Item = (u32, Ticket)> {
+        let all = self.ticket.iter().flat_map(|column| (0..).zip(column.0.iter().copied()));
+        all.filter(|(_, ticket)| *ticket != 0)
     }
 
     /// When the call must be over.

@@ -14,7 +14,7 @@ pub struct Ledger {
     /// Requests of which a part of the answer was delivered.
     pub partial: u64,
     /// Requests given up, in the order of [`Reason::ALL`].
-    pub gave_up: [u64; 4],
+    pub gave_up: [u64; Reason::ALL.len()],
     /// Requests without an outcome at the end.
     pub open: u64,
     /// Attempts sent.
@@ -78,14 +78,26 @@ pub struct Ledger {
 pub struct LayerCount {
     /// Calls.
     pub calls: u64,
-    /// Attempts.
+    /// Attempts, without those that the layer's own breaker refused.
     pub attempts: u64,
+    /// Attempts or calls that the layer's breaker refused.
+    pub breaker_refused: u64,
+    /// How often a breaker of the layer opened.
+    pub breaker_openings: u64,
+    /// How long breakers of the layer were open, up to the horizon, in nanoseconds.
+    pub breaker_open: u64,
 }
 
 impl LayerCount {
     /// The sum of two counts.
     pub(super) fn and(self, other: LayerCount) -> LayerCount {
-        LayerCount { calls: self.calls + other.calls, attempts: self.attempts + other.attempts }
+        LayerCount {
+            calls: self.calls + other.calls,
+            attempts: self.attempts + other.attempts,
+            breaker_refused: self.breaker_refused + other.breaker_refused,
+            breaker_openings: self.breaker_openings + other.breaker_openings,
+            breaker_open: self.breaker_open + other.breaker_open,
+        }
     }
 }
 

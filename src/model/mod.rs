@@ -14,6 +14,7 @@ mod birth;
 mod call;
 mod failure;
 mod group;
+mod guard;
 mod layers;
 mod ledger;
 mod observer;

@@ -19,7 +19,7 @@ pub(super) struct Slot {
 impl Slot {
     /// The index of the copy that holds for `client`.
     #[inline]
-    fn index(self, client: impl FnOnce() -> u32) -> usize {
+    pub(super) fn index(self, client: impl FnOnce() -> u32) -> usize {
         (self.first + if self.per_client { client() } else { 0 }) as usize
     }
 }

@@ -5,7 +5,6 @@
 use super::group::{self, Group};
 use super::layers::{LayerState, Shared};
 use super::ledger::{LayerCount, Ledger};
-use super::pool::Pool;
 use super::provider::Provider;
 use super::timeline::Timeline;
 use super::{Observer, Plan, Report, RunError};
@@ -50,6 +49,8 @@ pub(super) struct State {
 /// in the columns of the group: the one group without a name needs no bits.
 pub(super) struct Simulation<'a, O, const BITS: u32> {
     pub(super) plan: &'a Plan,
+    /// The streams of the whole fleet.
+    pub(super) streams: Streams,
     pub(super) events: EventList,
     pub(super) handled: u64,
     /// When something last happened; events of requests that had moved on do not count.
@@ -69,7 +70,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         streams: Streams,
         observer: &'a mut O,
     ) -> Simulation<'a, O, BITS> {
-        let mut shared = Shared { semaphores: Pool::new(), vaults: Pool::new() };
+        let mut shared = Shared::new();
         let mut groups = Vec::with_capacity(plan.groups.len());
         for group in &plan.groups {
             let (clients, known) = (group.clients, group.known());
@@ -80,6 +81,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let known = plan.groups.iter().map(|group| group.known() as usize).sum();
         Simulation {
             plan,
+            streams,
             events: EventList::with_capacity(known),
             handled: 0,
             last_change: 0,
@@ -283,6 +285,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             "I6: budgets are conserved",
             "a budget does not balance",
         )?;
+        law(self.probes_add_up(), "I14: probes under way are those of requests", "they are not")?;
         law(
             self.provider.admission.within_limits(),
             "I15: queue and service stay within limits",

@@ -3,7 +3,7 @@
 mod provider;
 
 use super::Scenario;
-use crate::client::{Backoff, Budget, Layer, ReplyAtTimeout, Scope};
+use crate::client::{AtOnce, Backoff, BreakerRule, Budget, Counts, Layer, ReplyAtTimeout, Scope};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, RetryAfterHeader};
 use crate::units::Span;
@@ -116,6 +116,27 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     if let Some(budget) = &layer.budget {
         lines.push(budget_line(name, budget));
     }
+    if let Some(breaker) = &layer.breaker {
+        lines.push(breaker_line(name, breaker));
+    }
+}
+
+fn breaker_line(name: &str, rule: &BreakerRule) -> String {
+    let counts = match rule.counts {
+        Counts::Attempts => "every attempt counts",
+        Counts::Calls => "a call counts once, whatever its retries",
+    };
+    let probes = match rule.half_open.probes {
+        AtOnce::Most(most) => format!("at most {most} at once"),
+        AtOnce::Unlimited => "everything".to_owned(),
+    };
+    format!(
+        "layer {name}: a breaker per {} is open for {} (and up to {} of it more); {counts}; half-open it lets {probes} through; what it refuses is {}",
+        shared_by(rule.scope),
+        rule.open,
+        rule.open_jitter,
+        "a failure that is retried where retry_on says refusals",
+    )
 }
 
 fn budget_line(name: &str, budget: &Budget) -> String {

@@ -11,8 +11,11 @@ impl Scenario {
         let drops = provider.queue.map(|queue| queue.line()).is_some_and(|line| {
             line.max_wait.is_some() || line.drop_gone || line.when_full == WhenFull::DropOldest
         });
+        let mut layers = self.groups.iter().flat_map(|group| &group.client.layers);
+        let breaks = layers.any(|layer| layer.breaker.is_some());
         let uses = |part: &Part| match part {
             Part::Dropping => drops,
+            Part::Breaker => breaks,
             Part::Cancelling => provider.cancelled_work == CancelledWork::Removed,
             Part::Silence => {
                 provider.faults.iter().any(|f| matches!(f, Fault::Outage(o) if o.silence))

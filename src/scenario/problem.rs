@@ -426,6 +426,10 @@ fn unlike_in_fleet(one: &Layer, other: &Layer) -> Option<&'static str> {
     if budget(one).zip(budget(other)).is_some_and(|(a, b)| a != b) {
         return Some("budget");
     }
+    let breaker = |layer: &Layer| layer.breaker.clone().filter(|b| b.scope == Scope::Fleet);
+    if breaker(one).zip(breaker(other)).is_some_and(|(a, b)| a != b) {
+        return Some("breaker");
+    }
     let semaphores = semaphore(one).zip(semaphore(other));
     semaphores.is_some_and(|(a, b)| a != b).then_some("semaphore")
 }

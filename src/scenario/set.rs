@@ -15,8 +15,15 @@ const KINDS: [&str; 9] = [
     "actions",
 ];
 
-/// Kinds of workload: setting one takes the place of another.
-const WORKLOADS: [&str; 4] = ["burst", "poisson", "closed_loop", "trace"];
+/// Keys of which a table has one: setting one takes the place of another.
+const RIVALS: [&[&str]; 3] =
+    [&["burst", "poisson", "closed_loop", "trace"], &["consecutive", "ratio"], &["window", "last"]];
+
+/// The keys that `key` takes the place of.
+fn rivals(key: &str) -> impl Fn(&str) -> bool {
+    let among = RIVALS.iter().find(|keys| keys.contains(&key));
+    move |other| other != key && among.is_some_and(|keys| keys.contains(&other))
+}
 
 /// Applies `path=value` to a table.
 pub fn apply(table: &mut Table, setting: &str) -> Result<(), String> {
@@ -47,15 +54,11 @@ pub fn put(table: &mut Table, path: &str, value: Value) -> Result<(), String> {
 
 fn put_in_table(table: &mut Table, keys: &[&str], value: Value) -> Result<(), String> {
     let Some((key, rest)) = keys.split_first() else { return Ok(()) };
+    let rival = rivals(key);
+    table.retain(|other, _| !rival(other));
     if rest.is_empty() {
-        if WORKLOADS.contains(key) {
-            table.retain(|other, _| !WORKLOADS.contains(&other));
-        }
         table.insert((*key).to_owned(), value);
         return Ok(());
-    }
-    if WORKLOADS.contains(key) {
-        table.retain(|other, _| other == *key || !WORKLOADS.contains(&other));
     }
     let inner = table.entry(*key).or_insert_with(|| Value::Table(Table::new()));
     if KINDS.contains(key) && !matches!(inner, Value::Array(_)) {
@@ -107,6 +110,9 @@ pub fn merge(key: &str, written: &mut Value, given: Value) {
         return;
     }
     for (key, given) in given {
+        if written.keys().any(|other| rivals(&key)(other)) {
+            continue;
+        }
         match written.get_mut(&key) {
             None => drop(written.insert(key, given)),
             Some(inner) => merge(&key, inner, given),
