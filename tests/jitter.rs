@@ -246,3 +246,31 @@ fn too_few_replications_do_not_pass() {
     let bins = bin(&runs(&herd(FULL), 4), 9);
     assert!(judge(&bins, mean_and_error(&bins).0).unwrap_err().contains("no power"));
 }
+
+/// With base 1 and cap c, the first decorrelated wait is U(1, 3), and the second is at the cap
+/// with probability 1/2 · ∫ (1 - (c - 1)/(3w - 1)) dw over w from c/3 to 3.
+#[test]
+fn a_cap_gives_different_clients_the_same_wait() {
+    let shared = |backoff: &str, retry: u32| {
+        runs(&herd(backoff), MANY).values(&format!("retry_{retry}_shared_waits"))
+    };
+    let at_cap = |c: f64| 0.5 * (3.0 - c / 3.0 - (c - 1.0) / 3.0 * (8.0 / (c - 1.0)).ln());
+    let capped =
+        |cap: &str| format!("{{ decorrelated_jitter = {{ base = \"1s\", cap = \"{cap}\" }} }}");
+    assert_agrees("second decorrelated wait", &shared(&capped("4s"), 2), at_cap(4.0));
+    assert_caught("a cap of 4.2 s", &shared(&capped("4.2s"), 2), at_cap(4.0));
+    let same = |backoff: &str, retry, share: f64| {
+        let values = shared(backoff, retry);
+        // Two of a thousand draws of nanoseconds may be the same by chance.
+        assert!(values.iter().all(|v| (v - share).abs() < 0.01), "{backoff} {retry}: {values:?}");
+    };
+    same(NONE, 1, 1.0);
+    same("\"no_backoff\"", 2, 1.0);
+    same(FULL, 4, 0.0);
+    let inside = "{ formula = \"min(4s, 1s * 2^n + uniform(0, 1))\" }";
+    let after = "{ formula = \"min(4s, 1s * 2^n) + uniform(0, 1)\" }";
+    for (retry, share) in [(1, 0.0), (2, 0.0), (3, 1.0), (4, 1.0)] {
+        same(inside, retry, share);
+        same(after, retry, 0.0);
+    }
+}

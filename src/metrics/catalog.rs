@@ -38,6 +38,7 @@ enum Value {
     RetryMean(usize),
     RetryPeakBin(usize),
     RetryPeakSliding(usize),
+    RetrySharedWaits(usize),
     LayerAttempts(usize),
 }
 
@@ -59,6 +60,7 @@ impl Metric {
             Value::RetryMean(k) => retry(k)?.mean_s(),
             Value::RetryPeakBin(k) => Some(retry(k)?.bins.peak().into()),
             Value::RetryPeakSliding(k) => Some(retry(k)?.sliding.peak().into()),
+            Value::RetrySharedWaits(k) => retry(k)?.shared_waits(),
             Value::LayerAttempts(l) => {
                 let layer = facts.report.ledger.layers.get(l)?;
                 ratio(layer.attempts, layer.calls)
@@ -464,6 +466,12 @@ fn of_all(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
                 "attempts",
                 "this retry in the fullest window anywhere",
                 Value::RetryPeakSliding(k),
+            ),
+            metric(
+                "shared_waits",
+                "ratio",
+                "share of waits before this retry that are somebody else's too, to the nanosecond",
+                Value::RetrySharedWaits(k),
             ),
         ]
     });

@@ -24,17 +24,33 @@ pub(super) struct OneRetry {
     pub(super) bins: Series,
     pub(super) sliding: SlidingPeak,
     sum_of_times: u128,
+    /// Waits before it in nanoseconds.
+    waits: Vec<u64>,
 }
 
 impl OneRetry {
     fn new(window: u64) -> OneRetry {
-        OneRetry { bins: Series::new(window), sliding: SlidingPeak::new(window), sum_of_times: 0 }
+        OneRetry {
+            bins: Series::new(window),
+            sliding: SlidingPeak::new(window),
+            sum_of_times: 0,
+            waits: Vec::new(),
+        }
     }
 
     fn add(&mut self, now: Time) {
         self.bins.add(now);
         self.sliding.add(now);
         self.sum_of_times += u128::from(now);
+    }
+
+    /// Share of waits that are, to the nanosecond, also somebody else's.
+    pub(super) fn shared_waits(&self) -> Option<f64> {
+        let mut waits = self.waits.clone();
+        waits.sort_unstable();
+        let alike = waits.chunk_by(|a, b| a == b).map(<[u64]>::len).filter(|len| *len > 1);
+        let shared: usize = alike.sum();
+        (!waits.is_empty()).then(|| shared as f64 / waits.len() as f64)
     }
 
     /// Mean instant in seconds.
@@ -93,6 +109,14 @@ impl Record {
         self.retries_sliding.add(now);
         if let Some(watched) = self.by_retry.get_mut(number as usize - 2) {
             watched.add(now);
+        }
+    }
+
+    #[inline]
+    fn sleeps(&mut self, retry: u32, wait: u64) {
+        // A wait before anything was sent belongs to no retry.
+        if let Some(watched) = self.by_retry.get_mut((retry as usize).wrapping_sub(1)) {
+            watched.waits.push(wait);
         }
     }
 
@@ -160,6 +184,11 @@ impl Observer for Recorder {
     fn billed(&mut self, _now: Time, group: usize, tokens: Tokens, useful: bool) {
         self.all.billed(tokens, useful);
         self.tell_group(group, |record| record.billed(tokens, useful));
+    }
+
+    #[inline]
+    fn sleeps(&mut self, _now: Time, group: usize, retry: u32, wait: u64) {
+        self.tell(group, |record| record.sleeps(retry, wait));
     }
 
     #[inline]

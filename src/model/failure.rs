@@ -98,6 +98,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.schedule(limit, Class::Timeout, request, step);
         } else {
             self.schedule(wake, Class::Attempt, request, step);
+            let (g, _) = self.split(request);
+            let retry = self.state(request).attempts;
+            self.observer.sleeps(self.events.now(), g, retry, wait);
         }
     }
 

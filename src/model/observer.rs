@@ -17,6 +17,8 @@ pub trait Observer {
     fn started(&mut self, _now: Time, _group: usize, _waited: u64) {}
     /// `tokens` are billed; `useful` when they are those of the one delivered answer.
     fn billed(&mut self, _now: Time, _group: usize, _tokens: Tokens, _useful: bool) {}
+    /// A request sleeps for `wait` nanoseconds before retry number `retry` (1 is the first).
+    fn sleeps(&mut self, _now: Time, _group: usize, _retry: u32, _wait: u64) {}
     /// A request created at `created` has its outcome.
     fn resolved(&mut self, _now: Time, _group: usize, _created: Time, _outcome: Outcome) {}
     /// A request is given up because of `failure`, its last one.

@@ -124,6 +124,11 @@ impl<A: Observer, B: Observer> Observer for Pair<A, B> {
         self.1.billed(now, group, tokens, useful);
     }
 
+    fn sleeps(&mut self, now: Time, group: usize, retry: u32, wait: u64) {
+        self.0.sleeps(now, group, retry, wait);
+        self.1.sleeps(now, group, retry, wait);
+    }
+
     fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
         self.0.resolved(now, group, created, outcome);
         self.1.resolved(now, group, created, outcome);
