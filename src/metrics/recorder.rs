@@ -188,7 +188,8 @@ impl Observer for Recorder {
 
     #[inline]
     fn sleeps(&mut self, _now: Time, group: usize, retry: u32, wait: u64) {
-        self.tell(group, |record| record.sleeps(retry, wait));
+        self.all.sleeps(retry, wait);
+        self.tell_group(group, |record| record.sleeps(retry, wait));
     }
 
     #[inline]
