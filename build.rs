@@ -8,7 +8,12 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut presets = String::new();
-    for (constant, folder) in [("SDK", "src/presets/sdk"), ("PRICES", "src/presets/prices")] {
+    let folders = [
+        ("SDK", "src/presets/sdk"),
+        ("PRICES", "src/presets/prices"),
+        ("LIMITS", "src/presets/limits"),
+    ];
+    for (constant, folder) in folders {
         let files = sorted(Path::new(folder))?;
         embed(&mut presets, constant, &files, stem);
     }

@@ -171,7 +171,7 @@ const VALUES: [Case; 41] = [
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
-const KINDS: [Case; 16] = [
+const KINDS: [Case; 27] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -222,6 +222,72 @@ const KINDS: [Case; 16] = [
         "[[provider.actions]]\npause = { from = \"3s\", to = \"2s\" }\n[[client.layers]]",
         "16:24",
         &["provider.actions.0.pause.to", "ends at 2s", "swap"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { requests = { rate = \"1/s\" } }",
+        "10:12",
+        &["provider.limits.requests.burst", "`burst` is missing"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { requests = { rate = \"1/s\", burst = 0 } }",
+        "10:39",
+        &["provider.limits.requests.burst", "1 or more"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { requests = { rate = \"1/s\", burst = 1, reserve = 5 } }",
+        "10:50",
+        &["limits.requests.reserve", "only output tokens"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { tokens = { rate = \"1/min\", counting = \"fixed_window\", window = \"1s\" } }",
+        "10:66",
+        &["limits.tokens.window", "less than one in 1s"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { tokens = { rate = \"9/s\", counting = \"sliding_window\", window = \"1s\" } }",
+        "10:12",
+        &["limits.tokens.settle", "cannot settle"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { requests = { rate = \"9/s\", counting = \"fixed_window\", window = \"1s\", burst = 3 } }",
+        "10:81",
+        &["limits.requests.burst", "no burst"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { spend = { usd = 5 } }",
+        "10:12",
+        &["provider.limits.spend", "needs prices"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { growth = { window = \"1s\", factor = 0.5, free = 3 } }",
+        "10:38",
+        &["limits.growth.factor", "1 to 1000"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { concurrency = { limit = 0 } }",
+        "10:28",
+        &["limits.concurrency.limit", "1 or more"],
+    ),
+    (
+        "concurrency = 5",
+        "limits = { preset = \"claude-tier2\" }",
+        "10:12",
+        &["provider.limits.preset", "did you mean `claude-tier-2`?"],
+    ),
+    (
+        "[[client.layers]]",
+        "[[provider.actions]]\nlimit = { at = \"1s\", of = \"requests\", rate = \"1/s\" }\n[[client.layers]]",
+        "16:22",
+        &["provider.actions.0.limit.of", "no limit on requests to change"],
     ),
     ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
     (

@@ -120,20 +120,77 @@ fn provider(dice: &mut Dice, text: &mut String) {
         let (limit, accept) = (dice.one_of(&[0, 1, 5]), dice.one_of(&["0s", "1ns", "50ms", "1s"]));
         writeln!(text, "backlog = {{ limit = {limit}, accept = \"{accept}\" }}").unwrap();
     }
-    if dice.chance(30) {
-        let rate = dice.one_of(&["0/s", "1/s", "7/s", "90/min", "1000/s"]);
-        let header = dice.one_of(&["seconds", "exact", "absent"]);
-        let burst = dice.one_of(&[1, 2, 3, 10]);
-        writeln!(
-            text,
-            "limits = {{ requests = {{ rate = \"{rate}\", burst = {burst}, retry_after = \"{header}\" }} }}"
-        )
-        .unwrap();
+    if dice.chance(45) {
+        limits(dice, text);
     }
     text.push('\n');
     for _ in 0..dice.below(4) {
         fault(dice, text);
     }
+}
+
+fn limits(dice: &mut Dice, text: &mut String) {
+    let mut keys = Vec::new();
+    for (key, percent, scale) in [
+        ("requests", 60, 1),
+        ("input_tokens", 25, 10),
+        ("output_tokens", 25, 10),
+        ("tokens", 25, 20),
+    ] {
+        if dice.chance(percent) {
+            keys.push(format!("{key} = {}", rate_limit(dice, key, scale)));
+        }
+    }
+    let scope = dice.one_of(&SCOPES);
+    if dice.chance(20) {
+        let limit = dice.one_of(&[1, 2, 10]);
+        let header = dice.one_of(&["", ", retry_after = \"1s\""]);
+        keys.push(format!("concurrency = {{ limit = {limit}, shared_by = \"{scope}\"{header} }}"));
+    }
+    if dice.chance(20) {
+        let (free, factor) = (dice.one_of(&[1, 5]), dice.one_of(&["1.0", "1.5"]));
+        keys.push(format!(
+            "growth = {{ window = \"1s\", free = {free}, factor = {factor}, shared_by = \"{scope}\" }}"
+        ));
+    }
+    if dice.chance(15) {
+        writeln!(text, "billing = {{ price = \"gpt-4o\" }}").unwrap();
+        keys.push(format!("spend = {{ usd = {} }}", dice.one_of(&["0.0", "0.0001", "1.0"])));
+    }
+    keys.push(format!("rejected_consumes = \"{}\"", dice.one_of(&["none", "request", "tokens"])));
+    writeln!(text, "limits = {{ {} }}", keys.join(", ")).unwrap();
+}
+
+fn rate_limit(dice: &mut Dice, key: &str, scale: u64) -> String {
+    let header = dice.one_of(&[
+        "\"seconds\"",
+        "\"exact\"",
+        "\"whole\"",
+        "\"absent\"",
+        "{ constant = \"300ms\" }",
+    ]);
+    let scope = dice.one_of(&SCOPES);
+    let rate = scale * dice.one_of(&[0, 1, 7, 100]);
+    let counted = match dice.below(4) {
+        0 if rate > 0 => {
+            "counting = \"fixed_window\", window = \"2s\", short_window = \"1s\"".to_owned()
+        }
+        1 if rate > 0 => "counting = \"sliding_window\", window = \"2s\"".to_owned(),
+        _ => format!("burst = {}", scale * dice.one_of(&[1, 2, 3, 10])),
+    };
+    let output = ["output_tokens", "tokens"].contains(&key);
+    let reserved = match (output, counted.contains("sliding")) {
+        (false, _) => "",
+        (true, true) => ", reserve = 10, settle = \"never\"",
+        (true, false) => dice.one_of(&[
+            "",
+            ", reserve = 10, settle = \"never\"",
+            ", reserve = 10, settle = \"at_end\"",
+        ]),
+    };
+    format!(
+        "{{ rate = \"{rate}/s\", {counted}{reserved}, retry_after = {header}, shared_by = \"{scope}\" }}"
+    )
 }
 
 fn queue(dice: &mut Dice, text: &mut String) {
@@ -221,7 +278,7 @@ fn outage(dice: &mut Dice, period: &str) -> String {
 fn action(dice: &mut Dice, text: &mut String) {
     let (from, to) = dice.one_of(&PERIODS);
     let period = format!("from = \"{from}\", to = \"{to}\"");
-    let action = match dice.below(5) {
+    let action = match dice.below(6) {
         0 => {
             let arrivals = dice.one_of(&["refused", "held"]);
             format!("pause = {{ {period}, arrivals = \"{arrivals}\" }}")
@@ -235,6 +292,10 @@ fn action(dice: &mut Dice, text: &mut String) {
         3 => {
             let places = dice.one_of(&[1, 3, 40]);
             format!("concurrency = {{ at = \"{from}\", places = {places} }}")
+        }
+        4 if text.contains("limits = { requests") => {
+            let rate = dice.one_of(&["1/s", "100/s"]);
+            format!("limit = {{ at = \"{from}\", of = \"requests\", rate = \"{rate}\" }}")
         }
         _ if text.contains("name = \"layer0\"") => {
             let timeout = dice.one_of(&LIMITS);
@@ -571,7 +632,7 @@ fn random_scenarios_keep_all_laws_and_run_alike_twice() {
 /// The swarm is worth little when most of its scenarios do nothing.
 #[test]
 fn the_swarm_reaches_every_kind_of_end() {
-    let mut seen = [0_u32; 17];
+    let mut seen = [0_u32; 24];
     for number in 0..SCENARIOS {
         let Ok(Some(report)) = check(&swarm_scenario(number)) else { continue };
         let l = &report.ledger;
@@ -582,9 +643,16 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.gave_up[3],
             l.gave_up[4],
             l.succeeded,
+            l.partial,
             l.late,
             l.reset,
-            l.refused_by_limit,
+            l.refused_by_limit[0],
+            l.refused_by_limit[1],
+            l.refused_by_limit[2],
+            l.refused_by_limit[3],
+            l.refused_by_limit[4],
+            l.refused_by_limit[5],
+            l.refused_by_limit[6],
             l.gone_before_accept,
             l.dropped,
             l.removed,

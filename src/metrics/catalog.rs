@@ -3,6 +3,7 @@
 use super::recorder::{Facts, Watch};
 use crate::answer::Reason;
 use crate::model::LayerCount;
+use crate::server::LimitKind;
 use crate::units::{NANOS_PER_SECOND, seconds};
 
 /// Which direction is better.
@@ -92,18 +93,31 @@ pub enum Part {
     Operator,
     /// A circuit breaker.
     Breaker,
+    /// A limit of this kind, beside others or other than on requests.
+    Limit(LimitKind),
 }
 
 impl Part {
     /// All parts, in the order in which their metrics are reported.
-    pub const ALL: [Part; 6] = [
+    pub const ALL: [Part; 13] = [
         Part::Dropping,
         Part::Cancelling,
         Part::Silence,
         Part::Losing,
         Part::Operator,
         Part::Breaker,
+        Part::Limit(LimitKind::Spend),
+        Part::Limit(LimitKind::Concurrency),
+        Part::Limit(LimitKind::Requests),
+        Part::Limit(LimitKind::InputTokens),
+        Part::Limit(LimitKind::OutputTokens),
+        Part::Limit(LimitKind::Tokens),
+        Part::Limit(LimitKind::Growth),
     ];
+}
+
+fn refused_by(facts: &Facts, kind: LimitKind) -> Option<f64> {
+    Some(facts.report.ledger.refused_by_limit[kind as usize] as f64)
 }
 
 type Row = (&'static str, &'static str, Better, &'static str, fn(&Facts) -> Option<f64>);
@@ -233,13 +247,9 @@ const TABLE: &[Row] = {
             "attempts answered with an outage's status, or with an error on arrival",
             |f| Some(f.report.ledger.refused_by_fault as f64),
         ),
-        (
-            "refused_by_limit",
-            "attempts",
-            Lower,
-            "attempts answered 429 by the request limit",
-            |f| Some(f.report.ledger.refused_by_limit as f64),
-        ),
+        ("refused_by_limit", "attempts", Lower, "attempts answered 429 by a limit", |f| {
+            Some(f.report.ledger.refused_by_limits() as f64)
+        }),
         ("refused_by_load", "attempts", Lower, "attempts refused because no place was free", |f| {
             Some(f.report.ledger.refused_by_load as f64)
         }),
@@ -363,6 +373,76 @@ const OF_PARTS: &[(Part, Row)] = {
                 Neither,
                 "time that breakers were open, all together, up to the horizon",
                 |f| sum_of_layers(f, |layer| layer.breaker_open).map(|ns| ns / 1e9),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::Spend),
+            (
+                "refused_by_limit_spend",
+                "attempts",
+                Lower,
+                "attempts answered 429 because the spend cap was reached",
+                |f| refused_by(f, LimitKind::Spend),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::Concurrency),
+            (
+                "refused_by_limit_concurrency",
+                "attempts",
+                Lower,
+                "attempts answered 429 by the limit on attempts at once",
+                |f| refused_by(f, LimitKind::Concurrency),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::Requests),
+            (
+                "refused_by_limit_requests",
+                "attempts",
+                Lower,
+                "attempts answered 429 by the limit on requests",
+                |f| refused_by(f, LimitKind::Requests),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::InputTokens),
+            (
+                "refused_by_limit_input_tokens",
+                "attempts",
+                Lower,
+                "attempts answered 429 by the limit on input tokens",
+                |f| refused_by(f, LimitKind::InputTokens),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::OutputTokens),
+            (
+                "refused_by_limit_output_tokens",
+                "attempts",
+                Lower,
+                "attempts answered 429 by the limit on output tokens",
+                |f| refused_by(f, LimitKind::OutputTokens),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::Tokens),
+            (
+                "refused_by_limit_tokens",
+                "attempts",
+                Lower,
+                "attempts answered 429 by the limit on all tokens",
+                |f| refused_by(f, LimitKind::Tokens),
+            ),
+        ),
+        (
+            Part::Limit(LimitKind::Growth),
+            (
+                "refused_by_limit_growth",
+                "attempts",
+                Lower,
+                "attempts answered 429 by the limit on growth",
+                |f| refused_by(f, LimitKind::Growth),
             ),
         ),
     ]

@@ -7,7 +7,7 @@ use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Outcome};
 use crate::client::ReplyAtTimeout;
 use crate::engine::Class;
-use crate::server::{Job, Place, Tokens};
+use crate::server::{Caller, Job, Place, Tokens};
 use crate::units::Time;
 
 impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
@@ -55,7 +55,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let attempt = self.state(request).attempts;
         let (g, place) = self.split(request);
         let draws = self.groups[g].draws(place, step);
-        if let Some(refusal) = self.provider.refusal(now, attempt, draws) {
+        let group = &self.groups[g];
+        let who = Caller { group: g, client: group.client(place) };
+        let tokens = || group.plan.tokens(draws.number, &group.streams);
+        if let Some(refusal) = self.provider.refusal(now, attempt, draws, who, tokens) {
             let books = &mut self.groups[g].ledger;
             let (count, failure) = match refusal {
                 Refusal::Silence => {
@@ -64,7 +67,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
                 }
                 Refusal::Fault(failure) => (&mut books.refused_by_fault, failure),
                 Refusal::Operator(failure) => (&mut books.refused_by_operator, failure),
-                Refusal::Limit(failure) => (&mut books.refused_by_limit, failure),
+                Refusal::Limit(kind, failure) => {
+                    (&mut books.refused_by_limit[kind as usize], failure)
+                }
                 Refusal::Load(failure) => (&mut books.refused_by_load, failure),
             };
             *count += 1;
@@ -84,7 +89,6 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The provider has finished an attempt, whether or not anyone still waits for it.
     pub(super) fn on_completion(&mut self, request: u32, step: u32) {
         let now = self.events.now();
-        let (g, _) = self.split(request);
         self.books(request).on_completed(now);
         self.provider.admission.leave();
         self.fill_places();
@@ -94,6 +98,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         }
         let awaited = self.awaited(request, step);
         if let Some(failure) = self.error(request, step) {
+            self.let_go(request, 0);
             self.books(request).failed += 1;
             if awaited && !self.late_at_the_limit(request) {
                 self.fail(request, 0, failure);
@@ -101,7 +106,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             return;
         }
         let delivered = awaited && !self.late_at_the_limit(request);
-        self.observer.billed(now, g, self.tokens(request), delivered);
+        let tokens = self.tokens(request);
+        self.let_go(request, tokens.output);
+        self.bill(request, tokens, delivered);
         if !delivered {
             self.books(request).late += 1;
             return;

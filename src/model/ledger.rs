@@ -2,6 +2,7 @@
 
 use super::RunError;
 use crate::answer::Reason;
+use crate::server::LimitKind;
 use crate::units::Time;
 
 /// The books of a group, or of all groups together. All times are sums in whole nanoseconds, so the laws are equalities.
@@ -33,8 +34,8 @@ pub struct Ledger {
     pub refused_by_fault: u64,
     /// Attempts refused by an operator.
     pub refused_by_operator: u64,
-    /// Attempts refused by the request limit.
-    pub refused_by_limit: u64,
+    /// Attempts refused by a limit, in the order of [`LimitKind::ALL`].
+    pub refused_by_limit: [u64; LimitKind::ALL.len()],
     /// Attempts refused because all places were taken.
     pub refused_by_load: u64,
     /// Attempts admitted.
@@ -198,8 +199,13 @@ impl Ledger {
     pub fn refused(&self) -> u64 {
         self.refused_by_fault
             + self.refused_by_operator
-            + self.refused_by_limit
+            + self.refused_by_limits()
             + self.refused_by_load
+    }
+
+    /// Attempts refused by any limit.
+    pub fn refused_by_limits(&self) -> u64 {
+        self.refused_by_limit.iter().sum()
     }
 
     /// Attempts with number 2 or more.
@@ -241,7 +247,7 @@ impl Ledger {
         self.unanswered += unanswered;
         self.refused_by_fault += refused_by_fault;
         self.refused_by_operator += refused_by_operator;
-        self.refused_by_limit += refused_by_limit;
+        self.refused_by_limit.iter_mut().zip(refused_by_limit).for_each(|(sum, n)| *sum += n);
         self.refused_by_load += refused_by_load;
         self.admitted += admitted;
         self.started += started;

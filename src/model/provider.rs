@@ -1,11 +1,11 @@
 //! The provider: the parts of [`crate::server`] in the order in which an attempt meets them.
 
 use super::work::InHand;
-use crate::answer::{Failure, Hint, Rejection};
+use crate::answer::{Failure, Rejection};
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Action, Admission, Backlog, Break, Bucket, CancelledWork, ErrorRate, Fault, Pace,
-    Queue, RequestLimit, ServiceSampler, Strikes,
+    AcceptQueue, Action, Admission, Backlog, Break, Caller, CancelledWork, Denied, ErrorRate,
+    Fault, LimitKind, Limiter, Limits, Pace, Price, Queue, ServiceSampler, Strikes, Tokens,
 };
 use crate::units::Time;
 
@@ -22,8 +22,10 @@ pub struct ProviderPlan {
     pub overload_status: u16,
     /// The listen backlog.
     pub backlog: Option<Backlog>,
-    /// The request limit.
-    pub request_limit: Option<RequestLimit>,
+    /// The limits.
+    pub limits: Limits,
+    /// The price of a token, if there is one.
+    pub price: Option<Price>,
     /// Service times.
     pub service: ServiceSampler,
     /// Faults.
@@ -36,7 +38,7 @@ pub struct ProviderPlan {
 pub(super) struct Provider<'a> {
     plan: &'a ProviderPlan,
     backlog: Option<AcceptQueue>,
-    bucket: Option<Bucket>,
+    pub(super) limiter: Option<Limiter<'a>>,
     pace: Option<Pace>,
     pub(super) admission: Admission,
     pub(super) in_hand: Option<InHand>,
@@ -50,7 +52,7 @@ pub(super) enum Refusal<'a> {
     /// It is accepted and never answered.
     Silence,
     Operator(Failure<'a>),
-    Limit(Failure<'a>),
+    Limit(LimitKind, Failure<'a>),
     Load(Failure<'a>),
 }
 
@@ -82,14 +84,15 @@ impl ProviderPlan {
 }
 
 impl<'a> Provider<'a> {
-    pub(super) fn new(plan: &'a ProviderPlan) -> Provider<'a> {
+    /// A provider that nobody has called; `clients` are those of each group.
+    pub(super) fn new(plan: &'a ProviderPlan, clients: &[u32]) -> Provider<'a> {
         let loses = |fault: &Fault| matches!(fault, Fault::Capacity(c) if c.loses());
         let takes_back =
             plan.cancelled_work == CancelledWork::Removed || plan.faults.iter().any(loses);
         Provider {
             plan,
             backlog: plan.backlog.map(AcceptQueue::new),
-            bucket: plan.request_limit.map(Bucket::new),
+            limiter: Limiter::new(&plan.limits, clients),
             pace: Pace::of(&plan.faults),
             admission: Admission::new(plan.concurrency, plan.queue),
             in_hand: takes_back.then(InHand::new),
@@ -118,7 +121,14 @@ impl<'a> Provider<'a> {
 
     /// Whether attempt number `attempt` of a request, accepted now, is refused, and by what.
     #[inline]
-    pub(super) fn refusal(&mut self, now: Time, attempt: u32, draws: Draws) -> Option<Refusal<'a>> {
+    pub(super) fn refusal(
+        &mut self,
+        now: Time,
+        attempt: u32,
+        draws: Draws,
+        who: Caller,
+        tokens: impl FnOnce() -> Tokens,
+    ) -> Option<Refusal<'a>> {
         let plan = self.plan;
         for (index, fault) in plan.faults.iter().enumerate() {
             match fault {
@@ -137,12 +147,32 @@ impl<'a> Provider<'a> {
                 return Some(Refusal::Operator(Failure::status(status)));
             }
         }
-        if let Some(Err(retry_after)) = self.bucket.as_mut().map(|bucket| bucket.take(now)) {
-            let hint = retry_after.map_or(Hint::None, Hint::RetryAfter);
-            return Some(Refusal::Limit(Failure::Status(Rejection { status: 429, hint })));
+        if let Some(limiter) = &mut self.limiter
+            && let Err(Denied { kind, hint }) = limiter.admit(now, who, tokens)
+        {
+            return Some(Refusal::Limit(kind, Failure::Status(Rejection { status: 429, hint })));
         }
-        let full = !self.admission.has_place();
-        full.then(|| Refusal::Load(Failure::status(plan.overload_status)))
+        if self.admission.has_place() {
+            return None;
+        }
+        self.let_go(now, who, 0);
+        Some(Refusal::Load(Failure::status(plan.overload_status)))
+    }
+
+    /// An attempt that the limits have let through is over, after `output` tokens of its answer.
+    #[inline]
+    pub(super) fn let_go(&mut self, now: Time, who: Caller, output: u64) {
+        if let Some(limiter) = &mut self.limiter {
+            limiter.release(now, who, output);
+        }
+    }
+
+    /// `tokens` are billed.
+    #[inline]
+    pub(super) fn bill(&mut self, tokens: Tokens) {
+        if let (Some(limiter), Some(price)) = (&mut self.limiter, self.plan.price) {
+            limiter.bill(price.of(tokens));
+        }
     }
 
     /// When the service of an attempt ends that starts now.

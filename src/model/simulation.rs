@@ -11,6 +11,7 @@ use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
 use crate::rng::{Ranks, Streams};
+use crate::server::Limiter;
 use crate::units::{Time, seconds};
 
 /// Where a request is.
@@ -78,6 +79,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             let layers = group.layers.iter().map(layer).collect();
             groups.push(Group::new(group, &streams, layers));
         }
+        let clients: Vec<u32> = plan.groups.iter().map(|group| group.clients).collect();
         let known = plan.groups.iter().map(|group| group.known() as usize).sum();
         Simulation {
             plan,
@@ -88,7 +90,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             fingerprint: Fingerprint::default(),
             groups,
             shared,
-            provider: Provider::new(&plan.provider),
+            provider: Provider::new(&plan.provider, &clients),
             timeline: Timeline::of(&plan.provider.faults, &plan.provider.actions),
             observer,
             too_many_steps: false,
@@ -290,6 +292,12 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.provider.admission.within_limits(),
             "I15: queue and service stay within limits",
             "a limit is exceeded",
+        )?;
+        let limiter = self.provider.limiter.as_ref();
+        law(
+            limiter.and_then(Limiter::in_flight).is_none_or(|n| n == u64::from(self.present())),
+            "I16: what the concurrency limit counts is at the provider",
+            "it is not",
         )?;
         law(
             self.groups.iter().all(|group| group.sent() == group.ledger.attempts),

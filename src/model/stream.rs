@@ -69,12 +69,11 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
 
     /// A streamed answer breaks off.
     pub(super) fn on_break(&mut self, request: u32, step: u32, broken: Break) {
-        let now = self.events.now();
-        let (g, _) = self.split(request);
         self.books(request).failed += 1;
         let all = self.tokens(request);
         let output = (all.output as f64 * broken.part.unwrap_or(0.0)) as u64;
-        self.observer.billed(now, g, Tokens { output, ..all }, false);
+        self.let_go(request, output);
+        self.bill(request, Tokens { output, ..all }, false);
         if !self.awaited(request, step) || self.late_at_the_limit(request) {
             return;
         }

@@ -12,8 +12,8 @@ use crate::units::{Span, Time};
 enum Change {
     /// The number of places.
     Places,
-    /// A timeout; the number of the action.
-    Timeout(usize),
+    /// A limit or a timeout; the number of the action.
+    By(usize),
 }
 
 /// All changes in the order in which they happen; at one instant as they are written, faults
@@ -33,7 +33,8 @@ impl Timeline {
         for (index, action) in actions.iter().enumerate() {
             match action {
                 Action::Concurrency(set) => changes.push((set.at.nanos(), Change::Places)),
-                Action::Timeout(set) => changes.push((set.at.nanos(), Change::Timeout(index))),
+                Action::Limit(set) => changes.push((set.at.nanos(), Change::By(index))),
+                Action::Timeout(set) => changes.push((set.at.nanos(), Change::By(index))),
                 Action::Pause(_) | Action::Ramp(_) | Action::CutOff(_) => {}
             }
         }
@@ -54,14 +55,23 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn on_timeline(&mut self, index: u32) {
         match self.timeline.0[index as usize].1 {
             Change::Places => self.change_places(),
-            Change::Timeout(action) => {
-                if let Action::Timeout(set) = &self.plan.provider.actions[action] {
-                    let layers = self.groups.iter_mut().flat_map(|group| &mut group.layers);
-                    layers
-                        .filter(|l| l.rule.name == set.layer)
-                        .for_each(|l| l.set_timeout(set.timeout));
+            Change::By(action) => self.act(&self.plan.provider.actions[action]),
+        }
+    }
+
+    fn act(&mut self, action: &Action) {
+        match action {
+            Action::Limit(set) => {
+                if let Some(limiter) = &mut self.provider.limiter {
+                    limiter.change(set.at.nanos(), set.of, |limit| set.changed(limit));
                 }
             }
+            Action::Timeout(set) => {
+                let layers = self.groups.iter_mut().flat_map(|group| &mut group.layers);
+                let named = layers.filter(|layer| layer.rule.name == set.layer);
+                named.for_each(|layer| layer.set_timeout(set.timeout));
+            }
+            _ => {}
         }
     }
 

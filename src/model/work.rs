@@ -6,7 +6,7 @@ use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::Failure;
 use crate::engine::{Class, Key};
-use crate::server::{CancelledWork, Job};
+use crate::server::{Caller, CancelledWork, Job, Tokens};
 use crate::units::Time;
 
 /// Where a piece of admitted work is.
@@ -90,6 +90,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.books(job.request).on_dropped(now);
         self.last_change = now;
         self.hand_out(job.request, job.step);
+        self.let_go(job.request, 0);
         if self.awaited(job.request, job.step) {
             let status = self.plan.provider.overload_status;
             self.fail(job.request, 0, Failure::status(status));
@@ -113,13 +114,15 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 let found = self.provider.admission.withdraw(request, step, stay.admitted);
                 debug_assert!(found.is_some(), "waiting work is in the line");
                 self.books(request).on_removed(now);
+                self.let_go(request, 0);
             }
             Some((started, ends)) => {
                 self.books(request).on_stopped(now, ends - now);
                 // A client may go at the very instant at which its turn has come.
+                let tokens = if now > started { self.tokens(request) } else { Tokens::default() };
+                self.let_go(request, tokens.output);
                 if now > started {
-                    let (g, _) = self.split(request);
-                    self.observer.billed(now, g, self.tokens(request), false);
+                    self.bill(request, tokens, false);
                 }
                 self.provider.admission.leave();
                 self.refill_after_this_instant();
@@ -160,10 +163,29 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
 
     fn break_off(&mut self, request: u32, step: u32) {
         self.hand_out(request, step);
+        self.let_go(request, 0);
         self.last_change = self.events.now();
         if self.awaited(request, step) {
             self.fail(request, 0, Failure::Reset);
         }
+    }
+
+    /// An attempt that the limits have let through is over, after `output` tokens of its answer.
+    #[inline]
+    pub(super) fn let_go(&mut self, request: u32, output: u64) {
+        if self.provider.limiter.is_some() {
+            let (group, place) = self.split(request);
+            let who = Caller { group, client: self.groups[group].client(place) };
+            self.provider.let_go(self.events.now(), who, output);
+        }
+    }
+
+    /// `tokens` are billed to `request`.
+    #[inline]
+    pub(super) fn bill(&mut self, request: u32, tokens: Tokens, useful: bool) {
+        let (g, _) = self.split(request);
+        self.provider.bill(tokens);
+        self.observer.billed(self.events.now(), g, tokens, useful);
     }
 
     /// Requests and steps of the work in service, if it may be taken back.

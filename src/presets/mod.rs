@@ -1,6 +1,7 @@
 //! Facts about vendors: data files with a source and a date, embedded in the binary.
 //!
-//! One file per SDK version range under `sdk/`, one per price list under `prices/`. The name of
+//! One file per SDK version range under `sdk/`, one per price list under `prices/`, one per tier of
+//! rate limits under `limits/`. The name of
 //! the file is the name of the preset; adding one needs no code. A version range is also found by
 //! any version in it: `openai-python-2.46.0` is in the file that covers 1.76 to 2.51.
 
@@ -73,6 +74,8 @@ pub enum Kind {
     Layer,
     /// A price list.
     Price,
+    /// The rate limits of a tier.
+    Limits,
 }
 
 impl Kind {
@@ -80,6 +83,7 @@ impl Kind {
         match self {
             Kind::Layer => SDK,
             Kind::Price => PRICES,
+            Kind::Limits => LIMITS,
         }
     }
 
@@ -87,6 +91,7 @@ impl Kind {
         match self {
             Kind::Layer => "layer",
             Kind::Price => "price",
+            Kind::Limits => "limits",
         }
     }
 
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_embedded_file_is_complete() {
-        for kind in [Kind::Layer, Kind::Price] {
+        for kind in [Kind::Layer, Kind::Price, Kind::Limits] {
             assert!(!kind.names().is_empty());
             for (name, text) in kind.files() {
                 let preset = parse(kind, name, text).unwrap();

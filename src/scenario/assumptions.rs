@@ -1,11 +1,12 @@
 //! The assumptions that moved a result: printed under its table.
 
+mod limits;
 mod provider;
 
 use super::Scenario;
 use crate::client::{AtOnce, Backoff, BreakerRule, Budget, Counts, Layer, ReplyAtTimeout, Scope};
 use crate::model::{Arrivals, Plan};
-use crate::server::{CancelledWork, RetryAfterHeader};
+use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
 use crate::units::Span;
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
@@ -85,8 +86,11 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
 
 fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     let name = &layer.name;
-    let limit = scenario.provider.limits.requests;
-    let header_sent = limit.is_some_and(|l| l.retry_after != RetryAfterHeader::Absent);
+    let limits = &scenario.provider.limits;
+    let rates = LimitKind::ALL.into_iter().filter_map(|kind| limits.rate(kind));
+    let mut headers = rates.map(|l| l.retry_after).chain(limits.growth.map(|l| l.retry_after));
+    let header_sent = headers.any(|header| header != RetryAfterHeader::Absent)
+        || limits.concurrency.is_some_and(|limit| limit.retry_after.is_some());
     if layer.max_attempts > 1 && layer.backoff == Backoff::NoBackoff {
         lines.push(format!("layer {name} retries at once (no_backoff)"));
     }

@@ -228,11 +228,15 @@ fn expand_presets(table: &mut Table) -> std::result::Result<(), Problem> {
             }
         }
     }
-    if let Some(Value::Table(provider)) = table.get_mut("provider")
-        && let Some(Value::Table(billing)) = provider.get_mut("billing")
-    {
-        let path = ["provider", "billing", "price"].map(Step::key).to_vec();
-        expand(billing, "price", Kind::Price).map_err(|text| (path, text))?;
+    if let Some(Value::Table(provider)) = table.get_mut("provider") {
+        for (section, key, kind) in
+            [("billing", "price", Kind::Price), ("limits", "preset", Kind::Limits)]
+        {
+            if let Some(Value::Table(section_table)) = provider.get_mut(section) {
+                let path = ["provider", section, key].map(Step::key).to_vec();
+                expand(section_table, key, kind).map_err(|text| (path, text))?;
+            }
+        }
     }
     Ok(())
 }

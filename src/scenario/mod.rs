@@ -260,7 +260,8 @@ impl Scenario {
             cancelled_work: provider.cancelled_work,
             overload_status: provider.overload_status,
             backlog: provider.backlog,
-            request_limit: provider.limits.requests,
+            limits: provider.limits.clone(),
+            price: provider.billing.price(),
             service: provider.service.sampler(),
             faults: provider.faults.clone(),
             actions: provider.actions.clone(),
@@ -280,7 +281,7 @@ impl Scenario {
         let mean = self.provider.service.mean_s(self.mean_output(plan));
         let places = self.provider.concurrency.filter(|_| mean > 0.0);
         let service = places.map(|places| f64::from(places) / mean);
-        let limit = self.provider.limits.requests.map(|l| l.rate.hertz());
+        let limit = self.provider.limits.requests.as_ref().map(|l| l.rate.hertz());
         [service, limit].into_iter().flatten().reduce(f64::min).map(|rate| rate * window)
     }
 

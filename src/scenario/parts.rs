@@ -2,7 +2,7 @@
 
 use super::Scenario;
 use crate::metrics::Part;
-use crate::server::{Action, CancelledWork, Fault, WhenFull};
+use crate::server::{Action, CancelledWork, Fault, LimitKind, WhenFull};
 
 impl Scenario {
     /// Its parts that have metrics of their own.
@@ -25,6 +25,10 @@ impl Scenario {
             }
             Part::Operator => {
                 provider.actions.iter().any(|a| matches!(a, Action::Pause(_) | Action::Ramp(_)))
+            }
+            Part::Limit(kind) => {
+                let kinds = provider.limits.kinds();
+                kinds != [LimitKind::Requests] && kinds.contains(kind)
             }
         };
         Part::ALL.into_iter().filter(uses).collect()

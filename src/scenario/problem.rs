@@ -444,9 +444,12 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
     if let Some((key, text)) = provider.queue.and_then(Queue::problem) {
         return Some((steps(&["provider", "queue", "", key]), text));
     }
-    if provider.limits.requests.is_some_and(|limit| limit.burst == 0) {
-        let text = "a burst of 0 lets nothing through, ever; write 1 or more".to_owned();
-        return Some((steps(&["provider", "limits", "requests", "burst"]), text));
+    if let Some((below, text)) = provider.limits.problem() {
+        return Some((steps(&[&["provider", "limits"], &below[..]].concat()), text));
+    }
+    if provider.limits.spend.is_some() && provider.billing.price().is_none() {
+        let text = "a spend cap needs prices; write provider.billing.price, or leave it out";
+        return Some((steps(&["provider", "limits", "spend"]), text.to_owned()));
     }
     for (index, fault) in provider.faults.iter().enumerate() {
         if let Some((key, text)) = fault.problem() {
@@ -457,7 +460,7 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
         }
     }
     for (index, action) in provider.actions.iter().enumerate() {
-        if let Some((key, text)) = action.problem().or_else(|| unknown_layer(scenario, action)) {
+        if let Some((key, text)) = action.problem().or_else(|| without_object(scenario, action)) {
             let mut path = steps(&["provider", "actions"]);
             path.extend([Step::Index(index), Step::Kind, Step::key(key)]);
             return Some((path, text));
@@ -467,17 +470,31 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
     Some((steps(&["provider", "billing", key]), text))
 }
 
-/// An action on a layer that nobody has.
-fn unknown_layer(scenario: &Scenario, action: &Action) -> Option<(&'static str, String)> {
-    let Action::Timeout(set) = action else { return None };
-    let layers = scenario.groups.iter().flat_map(|group| &group.client.layers);
-    let mut names: Vec<&str> = layers.map(|layer| layer.name.as_str()).collect();
-    names.dedup();
-    let unknown = !names.contains(&set.layer.as_str());
-    unknown.then(|| {
-        let text = format!("no layer is called \"{}\"{}", set.layer, suggest(&set.layer, &names));
-        ("layer", text)
-    })
+/// An action on a layer or a limit that is not there.
+fn without_object(scenario: &Scenario, action: &Action) -> Option<(&'static str, String)> {
+    match action {
+        Action::Timeout(set) => {
+            let layers = scenario.groups.iter().flat_map(|group| &group.client.layers);
+            let mut names: Vec<&str> = layers.map(|layer| layer.name.as_str()).collect();
+            names.dedup();
+            let layer = set.layer.as_str();
+            let text = || format!("no layer is called \"{layer}\"{}", suggest(layer, &names));
+            (!names.contains(&layer)).then(|| ("layer", text()))
+        }
+        Action::Limit(set) => {
+            let limits = &scenario.provider.limits;
+            let key = set.of.key();
+            let Some(limit) = limits.rate(set.of) else {
+                let text = format!(
+                    "there is no limit on {key} to change; write it in provider.limits, such as provider.limits.requests"
+                );
+                return Some(("of", text));
+            };
+            let (key, text) = set.changed(limit).problem(set.of)?;
+            Some((if key == "burst" { key } else { "rate" }, text))
+        }
+        _ => None,
+    }
 }
 
 /// What is wrong with a name that stands in paths and in names of metrics.

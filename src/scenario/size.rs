@@ -1,6 +1,7 @@
 //! How large a run will be, before anything is allocated.
 
 use super::Scenario;
+use crate::client::Scope;
 use crate::error::{Error, Result};
 use crate::model::{GroupPlan, Plan};
 
@@ -46,7 +47,10 @@ impl MemoryLimit {
             * windows
             * PER_WINDOW;
         let of_group = |group| group_bytes(group, expected(group));
-        let groups: f64 = plan.groups.iter().map(of_group).sum();
+        let own = scenario.provider.limits.scopes().iter().filter(|s| **s == Scope::Client).count();
+        let clients: f64 = plan.groups.iter().map(|group| f64::from(group.clients)).sum();
+        let groups =
+            plan.groups.iter().map(of_group).sum::<f64>() + clients * own as f64 * PER_CLIENT_PART;
         let bytes = curves + threads as f64 * groups;
         if requests > f64::from(u32::MAX) {
             return Err(Error::Input(format!(

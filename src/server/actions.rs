@@ -7,8 +7,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::faults::{backwards, covers, no_error, no_share};
+use super::limits::{Kind as LimitKind, RateLimit};
 use crate::rng::Streams;
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 /// One action, written as a table with one key that names its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub enum Action {
     CutOff(CutOff),
     /// The provider has another number of places from now on.
     Concurrency(SetConcurrency),
+    /// A limit has another rate from now on.
+    Limit(SetLimit),
     /// The timeout of a client layer changes.
     Timeout(SetTimeout),
 }
@@ -89,6 +92,29 @@ pub struct SetConcurrency {
     pub at: Span,
     /// Places.
     pub places: u32,
+}
+
+/// From `at` on a limit has another rate. What a bucket holds stays, as far as it has room; what a
+/// window has let through stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SetLimit {
+    /// When.
+    pub at: Span,
+    /// Which limit.
+    pub of: LimitKind,
+    /// The new rate.
+    pub rate: Rate,
+    /// The new burst of a bucket; the old one without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u64>,
+}
+
+impl SetLimit {
+    /// The limit as it is then.
+    pub fn changed(&self, limit: &RateLimit) -> RateLimit {
+        RateLimit { rate: self.rate, burst: self.burst.or(limit.burst), ..*limit }
+    }
 }
 
 /// Attempts of a layer that start at or after `at` have this timeout.
@@ -159,7 +185,7 @@ impl Action {
             Action::Timeout(set) if set.timeout == Span::ZERO => {
                 Some(("timeout", "a timeout of 0s fails every attempt; write more".to_owned()))
             }
-            Action::Concurrency(_) | Action::Timeout(_) => None,
+            Action::Concurrency(_) | Action::Limit(_) | Action::Timeout(_) => None,
         }
     }
 }

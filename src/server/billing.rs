@@ -42,6 +42,16 @@ impl Billing {
         Some((input + output) / 1e6)
     }
 
+    /// The price of a token; None without a price.
+    pub fn price(&self) -> Option<Price> {
+        // A dollar per million tokens is a million picodollars per token.
+        let per_token = |usd: f64| (usd * 1e6 + 0.5) as u64;
+        Some(Price {
+            input: per_token(self.input_usd_per_mtok?),
+            output: per_token(self.output_usd_per_mtok?),
+        })
+    }
+
     /// What is wrong with the parameters: the key and a sentence.
     pub fn problem(&self) -> Option<(&'static str, String)> {
         let prices = [
@@ -59,6 +69,23 @@ impl Billing {
             let text = "one of input_usd_per_mtok and output_usd_per_mtok is missing; write both, or a price preset";
             ("input_usd_per_mtok", text.to_owned())
         })
+    }
+}
+
+/// The price of a token in picodollars (1e-12), so that sums are exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// Of the prompt.
+    pub input: u64,
+    /// Of an answer.
+    pub output: u64,
+}
+
+impl Price {
+    /// What `tokens` cost.
+    pub fn of(self, tokens: Tokens) -> u128 {
+        u128::from(tokens.input) * u128::from(self.input)
+            + u128::from(tokens.output) * u128::from(self.output)
     }
 }
 
@@ -107,5 +134,6 @@ mod tests {
         };
         assert!((billing.usd(tokens).unwrap() - 6.63).abs() < 1e-9);
         assert_eq!(Billing::default().usd(tokens), None);
+        assert_eq!(billing.price().unwrap().of(tokens), 6_630_000_000_000);
     }
 }

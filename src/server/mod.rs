@@ -1,9 +1,9 @@
 //! What a provider does with an attempt: pure state machines.
 //!
 //! ```text
-//! arrival ─► backlog ─► fault? ─► request limit ─► free place? ─► service ─► billing
-//!              │          │            │               └► queue ─┘
-//!              reset      status       429               └ full: overload status
+//! arrival ─► backlog ─► fault? ─► operator? ─► limits ─► free place? ─► service ─► billing
+//!              │          │          │           │          └► queue ─┘
+//!              reset      status     status      429          └ full: overload status
 //! ```
 //! Nothing here schedules an event: times are arguments and results.
 
@@ -16,14 +16,19 @@ mod limits;
 mod queue;
 mod service;
 
-pub use actions::{Action, CutOff, Pause, PausedArrivals, Ramp, SetConcurrency, SetTimeout};
+pub use actions::{
+    Action, CutOff, Pause, PausedArrivals, Ramp, SetConcurrency, SetLimit, SetTimeout,
+};
 pub use admission::{Admission, Job, Place};
 pub use backlog::{AcceptQueue, Backlog};
-pub use billing::{Billing, BillingRule, Tokens};
+pub use billing::{Billing, BillingRule, Price, Tokens};
 pub use faults::{
     Break, Capacity, ErrorRate, Fault, How, Outage, Pace, Refuse, Share, Slow, SlowDown,
     StreamError, Strikes, When, Work,
 };
-pub use limits::{Bucket, Limits, RequestLimit, RetryAfterHeader};
+pub use limits::{
+    Caller, ConcurrencyLimit, Consumes, Counting, Denied, GrowthLimit, Kind as LimitKind, Limiter,
+    Limits, RateLimit, RetryAfterHeader, Settle, SpendCap,
+};
 pub use queue::{CancelledWork, Line, Queue, WhenFull};
 pub use service::{Service, ServiceSampler, TokenService};

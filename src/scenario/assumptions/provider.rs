@@ -1,25 +1,16 @@
 //! What a reader might have assumed otherwise about the provider.
 
+use super::limits;
 use crate::scenario::{Provider, Scenario};
 use crate::server::{
-    Action, CancelledWork, Capacity, ErrorRate, Fault, Outage, PausedArrivals, Queue,
-    RetryAfterHeader, Share, Slow, Strikes, WhenFull, Work,
+    Action, CancelledWork, Capacity, ErrorRate, Fault, Outage, PausedArrivals, Queue, Share, Slow,
+    Strikes, WhenFull, Work,
 };
 use crate::units::Span;
 
 pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
     let provider = &scenario.provider;
-    if let Some(limit) = provider.limits.requests {
-        let header = match limit.retry_after {
-            RetryAfterHeader::Seconds => "the time until the attempt fits, rounded up to seconds",
-            RetryAfterHeader::Exact => "the exact time until the attempt fits",
-            RetryAfterHeader::Absent => "not sent",
-        };
-        lines.push(format!(
-            "request limit: token bucket of {} refilled at {}; a refused attempt takes nothing; Retry-After is {header}",
-            limit.burst, limit.rate
-        ));
-    }
+    lines.extend(limits::lines(&provider.limits));
     match provider.concurrency {
         None => lines.push("the provider has unlimited places".to_owned()),
         Some(_) => lines.push(format!(
@@ -187,6 +178,14 @@ fn action_line(action: &Action) -> String {
         }
         Action::Concurrency(set) => {
             format!("operators: {} places from {} on", set.places, set.at)
+        }
+        Action::Limit(set) => {
+            let burst = set.burst.map_or(String::new(), |burst| format!(" and a burst of {burst}"));
+            let name = set.of.key().replace('_', " ");
+            format!(
+                "operators: from {} on the limit on {name} has a rate of {}{burst}",
+                set.at, set.rate
+            )
         }
         Action::Timeout(set) => format!(
             "operators: attempts of layer {} that start from {} on have a timeout of {}",
