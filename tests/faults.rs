@@ -179,8 +179,8 @@ fn a_folder_of_someone_else_is_refused_and_stays_as_it_is() {
 #[test]
 fn what_cannot_be_drawn_is_refused_before_anything_runs() {
     let home = home();
-    let many =
-        "none,sdk,equal,full,decorrelated,additive,no-backoff,no-retry,preset:openai-python-3.57";
+    let many = "none,sdk,equal,full,decorrelated,additive,no-backoff,no-retry,\
+                preset:openai-python-3.57,preset:openai-node-7.59,preset:anthropic-python-2.14";
     for args in [
         ["compare", "--policies", many, "-oout"],
         ["plot", "--policies", many, "-oout"],
@@ -193,7 +193,7 @@ fn what_cannot_be_drawn_is_refused_before_anything_runs() {
         assert!(start.elapsed() < Duration::from_secs(5), "{args:?}");
     }
     assert_eq!(names(home.path()), ["storm.toml"]);
-    // Without a picture nine policies are fine.
+    // Without a picture eleven policies are fine.
     let ran = run(home.path(), &["compare", "storm.toml", "--policies", many, "--csv"]);
     assert_eq!(ran.code, 0, "{ran:?}");
 }
