@@ -60,7 +60,7 @@ pub fn on_axis(
     }
     let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
     let per_point = scenario.measure.windows_per_point() as f64;
-    let capacity = cells[0].cell.capacity_per_window().map(|capacity| capacity * per_point);
+    let capacity = shared_capacity(cells).map(|capacity| capacity * per_point);
     draw(axis, title, &note, scenario, capacity, &curves, &peaks)
 }
 
@@ -101,6 +101,13 @@ fn draw(
         PlotError::NoPanels | PlotError::TooManyPanels { .. } => Error::Input(error.to_string()),
         other => Error::Bug(other.to_string()),
     })
+}
+
+/// The capacity of all policies; None when they differ, for the panels share one line.
+fn shared_capacity(cells: &[CellRuns]) -> Option<f64> {
+    let capacity = |cell: &CellRuns| cell.cell.capacity_per_window();
+    let first = cells.first().and_then(capacity);
+    first.filter(|_| cells.iter().all(|cell| capacity(cell) == first))
 }
 
 /// A mean load this many times the capacity would press the capacity onto a linear axis.
