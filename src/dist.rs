@@ -118,6 +118,19 @@ pub enum Distribution<Q> {
     Lognormal(Lognormal<Q>),
 }
 
+impl fmt::Display for Distribution<Span> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Distribution::Constant(value) => write!(f, "{value}"),
+            Distribution::Exponential(law) => write!(f, "{} (exponential, its mean)", law.mean),
+            Distribution::Uniform(law) => write!(f, "{} to {} (uniform)", law.low, law.high),
+            Distribution::Lognormal(law) => {
+                write!(f, "{} (lognormal, its median; its p90 is {})", law.median, law.p90)
+            }
+        }
+    }
+}
+
 impl<Q: Quantity> Distribution<Q> {
     /// What is wrong with the parameters, if anything.
     pub fn problem(&self) -> Option<String> {

@@ -40,7 +40,7 @@
 //! | --- | --- |
 //! | [`units`], [`math`], [`rng`], [`dist`] | time, portable functions, addressed random numbers, distributions |
 //! | [`engine`] | events and their total order; no word of retries |
-//! | [`client`], [`server`], [`workload`] | the parts, as state machines that never schedule |
+//! | [`client`], [`host`], [`server`], [`workload`] | the parts, as state machines that never schedule |
 //! | [`model`] | the glue: the life of a request |
 //! | [`metrics`], [`stats`], [`theory`] | what is measured, how sure it is, what it should be |
 //! | [`presets`], [`scenario`] | data about vendors, the TOML document |
@@ -75,6 +75,7 @@ pub mod engine;
 pub mod error;
 pub mod experiment;
 pub mod header;
+pub mod host;
 pub mod math;
 pub mod metrics;
 pub mod model;

@@ -28,6 +28,10 @@ pub enum Purpose {
     Group = 5,
     /// How long a breaker stays open.
     Breaker = 6,
+    /// An attempt's way through the network.
+    WayThere = 7,
+    /// The way back of what is said to it.
+    WayBack = 8,
     /// Wait before a retry; the layer's number is added, so layers draw apart.
     Backoff = 64,
     /// Whether a fault strikes an attempt; the fault's number is added.

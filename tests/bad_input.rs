@@ -335,7 +335,7 @@ max_attempts = 3
 budget = { ratio = { of_requests = 0.1, scope = "fleet" } }
 "#;
 
-const IN_GROUPS: [Case; 13] = [
+const IN_GROUPS: [Case; 19] = [
     (
         "[provider]",
         "[workload]\nburst = {}\n[provider]",
@@ -373,6 +373,42 @@ const IN_GROUPS: [Case; 13] = [
         "max_attempts = 3\nbudget = { ratio = { of_requests = 0.2",
         "21:1",
         &["group.1.layers.0.budget", "the fleet shares one budget", "state the same"],
+    ),
+    (
+        "name = \"batch\"",
+        "name = \"batch\"\nnetwork = { loss = 1.5 }",
+        "16:13",
+        &["group.1.network.loss", "1.5", "0 to 1"],
+    ),
+    (
+        "name = \"batch\"",
+        "name = \"batch\"\nnetwork = { latency = 5 }",
+        "16:13",
+        &["group.1.network.latency", "no unit", "\"5s\""],
+    ),
+    (
+        "name = \"batch\"",
+        "name = \"batch\"\nhost = { processes = 0 }",
+        "16:10",
+        &["group.1.host.processes", "1 or more"],
+    ),
+    (
+        "name = \"batch\"",
+        "name = \"batch\"\nhost = { connections = { limit = 0, scope = \"client\" } }",
+        "16:26",
+        &["group.1.host.connections.limit", "nothing is ever sent", "1 or more"],
+    ),
+    (
+        "name = \"batch\"",
+        "name = \"batch\"\nhost = { connections = { limit = 1, scope = \"fleet\" } }",
+        "16:37",
+        &["connections.scope", "unknown value `fleet`", "client, process, group"],
+    ),
+    (
+        "name = \"batch\"",
+        "name = \"batch\"\nhost = { timeout_starts = \"later\" }",
+        "16:10",
+        &["host.timeout_starts", "unknown value `later`", "at_call, at_send"],
     ),
 ];
 

@@ -54,7 +54,7 @@ fn whole_scenarios_in_the_documents_are_right() {
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
         for (line, block) in blocks(&text, "toml") {
-            let whole = block.contains("[workload]") || block.contains("[[group]]");
+            let whole = block.contains("workload") && block.contains("provider");
             if !whole || block.contains("[dependencies]") {
                 continue;
             }

@@ -19,7 +19,7 @@ use retrylab::units::Time;
 
 use common::SEED;
 
-const SCENARIOS: u64 = 3000;
+const SCENARIOS: u64 = 4000;
 
 /// A small generator of its own (splitmix64), apart from the one under test.
 struct Dice(u64);
@@ -59,10 +59,13 @@ fn scenario(dice: &mut Dice, groups: usize) -> String {
     }
     provider(dice, &mut text);
     if groups == 0 {
+        writeln!(text, "[client]").unwrap();
+        host(dice, &mut text);
         (0..dice.below(4)).for_each(|l| layer(dice, l, "client", &mut text));
     }
     for group in 0..groups {
-        writeln!(text, "[[group]]\nname = \"group{group}\"\n").unwrap();
+        writeln!(text, "[[group]]\nname = \"group{group}\"").unwrap();
+        host(dice, &mut text);
         clients(dice, "group.workload", "group.request", &mut text);
         (0..dice.below(4)).for_each(|l| layer(dice, l, "group", &mut text));
     }
@@ -71,6 +74,37 @@ fn scenario(dice: &mut Dice, groups: usize) -> String {
     writeln!(text, "[measure]\nhorizon = \"{horizon}\"\nwindow = \"10ms\"").unwrap();
     writeln!(text, "events_per_instant = 5000").unwrap();
     text
+}
+
+/// Where clients run: keys of `[client]` or of a group.
+fn host(dice: &mut Dice, text: &mut String) {
+    if dice.chance(25) {
+        let processes = dice.one_of(&[1, 2, 9]);
+        let cpu = dice.one_of(&["0s", "1ns", "50ms", "400ms"]);
+        let starts = dice.one_of(&["at_call", "at_send"]);
+        let scope = dice.one_of(&["client", "process", "group"]);
+        let limit = dice.one_of(&[1, 2, 9]);
+        let connections = match dice.chance(60) {
+            true => format!(", connections = {{ limit = {limit}, scope = \"{scope}\" }}"),
+            false => String::new(),
+        };
+        writeln!(
+            text,
+            "host = {{ processes = {processes}, cpu_per_attempt = \"{cpu}\", timeout_starts = \"{starts}\"{connections} }}"
+        )
+        .unwrap();
+    }
+    if dice.chance(30) {
+        let latency = dice.one_of(&[
+            "\"0s\"",
+            "\"1ns\"",
+            "\"50ms\"",
+            "{ uniform = { low = \"0s\", high = \"3s\" } }",
+            "{ exponential = { mean = \"50ms\" } }",
+        ]);
+        let loss = dice.one_of(&["", "", ", loss = 0.2"]);
+        writeln!(text, "network = {{ latency = {latency}{loss} }}").unwrap();
+    }
 }
 
 fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text: &mut String) {
@@ -512,10 +546,14 @@ impl Observer for Auditor {
         self.started += 1;
     }
 
-    fn billed(&mut self, now: Time, _group: usize, _tokens: Tokens, useful: bool) {
+    fn billed(&mut self, now: Time, _group: usize, _tokens: Tokens) {
         self.at(now);
         self.billed += 1;
-        self.useful += u64::from(useful);
+    }
+
+    fn delivered(&mut self, now: Time, _group: usize, _tokens: Tokens) {
+        self.at(now);
+        self.useful += 1;
     }
 
     fn resolved(&mut self, now: Time, group: usize, created: Time, _outcome: Outcome) {
@@ -549,12 +587,12 @@ fn run_within(
     let finished = ledger.completed - ledger.failed;
     let unsure = ledger.stopped + ledger.failed;
     let pairs = [
-        ("attempts", auditor.attempts, ledger.attempts),
+        ("attempts", auditor.attempts, ledger.arrived()),
         ("starts", auditor.started, ledger.started),
         ("outcomes", auditor.resolved, ledger.succeeded + ledger.partial + ledger.gave_up_total()),
         // Stopped work is billed unless it was stopped at once; broken streams are, errors not.
         ("bills", auditor.billed.clamp(finished, finished + unsure), auditor.billed),
-        ("useful bills", auditor.useful, ledger.succeeded),
+        ("deliveries", auditor.useful, ledger.succeeded),
     ];
     match pairs.iter().find(|(_, seen, booked)| seen != booked) {
         Some((what, seen, booked)) => Err(format!("{seen} {what} seen, {booked} in the books")),
@@ -566,8 +604,14 @@ fn run_within(
 /// The same scenario with time enough for everything to end, where it can: a request without an
 /// outcome has then been forgotten, say by a permit that nobody gave back.
 fn check_drained(text: &str) -> Result<(), String> {
-    let endless =
-        ["duration = \"1h\"", "\nconcurrency = 0", "silence = true", "how = \"silence\"", "1e12"];
+    let endless = [
+        "duration = \"1h\"",
+        "\nconcurrency = 0",
+        "silence = true",
+        "how = \"silence\"",
+        "1e12",
+        "loss",
+    ];
     if endless.iter().any(|part| text.contains(part)) {
         return Ok(());
     }
@@ -632,7 +676,7 @@ fn random_scenarios_keep_all_laws_and_run_alike_twice() {
 /// The swarm is worth little when most of its scenarios do nothing.
 #[test]
 fn the_swarm_reaches_every_kind_of_end() {
-    let mut seen = [0_u32; 24];
+    let mut seen = [0_u32; 28];
     for number in 0..SCENARIOS {
         let Ok(Some(report)) = check(&swarm_scenario(number)) else { continue };
         let l = &report.ledger;
@@ -661,6 +705,10 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.lost_waiting,
             l.lost_served,
             l.refused_by_operator,
+            l.lost_attempts,
+            l.lost_answers,
+            l.lost_words,
+            l.on_the_way + l.on_the_way_back,
         ];
         counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));
     }

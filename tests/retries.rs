@@ -235,7 +235,7 @@ fn a_bucket_filled_by_successes_stops_retries_in_total_failure() {
 struct Winners(Vec<f64>);
 
 impl Observer for Winners {
-    fn billed(&mut self, _now: Time, _group: usize, tokens: Tokens, _useful: bool) {
+    fn billed(&mut self, _now: Time, _group: usize, tokens: Tokens) {
         self.0[tokens.output as usize] += 1.0;
     }
 }

@@ -95,11 +95,15 @@ pub enum Part {
     Breaker,
     /// A limit of this kind, beside others or other than on requests.
     Limit(LimitKind),
+    /// A host that makes attempts wait.
+    Host,
+    /// A network that loses attempts and answers.
+    Loss,
 }
 
 impl Part {
     /// All parts, in the order in which their metrics are reported.
-    pub const ALL: [Part; 13] = [
+    pub const ALL: [Part; 15] = [
         Part::Dropping,
         Part::Cancelling,
         Part::Silence,
@@ -113,6 +117,8 @@ impl Part {
         Part::Limit(LimitKind::OutputTokens),
         Part::Limit(LimitKind::Tokens),
         Part::Limit(LimitKind::Growth),
+        Part::Host,
+        Part::Loss,
     ];
 }
 
@@ -443,6 +449,38 @@ const OF_PARTS: &[(Part, Row)] = {
                 Lower,
                 "attempts answered 429 by the limit on growth",
                 |f| refused_by(f, LimitKind::Growth),
+            ),
+        ),
+        (
+            Part::Host,
+            (
+                "send_delay_mean_s",
+                "s",
+                Lower,
+                "mean time that attempts wait for a connection and for their process before they are sent",
+                |f| f.recorder.send_delay.mean_s(),
+            ),
+        ),
+        (
+            Part::Host,
+            ("send_delay_max_s", "s", Lower, "longest time that an attempt waits so", |f| {
+                f.recorder.send_delay.max_s()
+            }),
+        ),
+        (
+            Part::Loss,
+            ("lost_attempts", "attempts", Lower, "attempts lost on the way to the provider", |f| {
+                Some(f.report.ledger.lost_attempts as f64)
+            }),
+        ),
+        (
+            Part::Loss,
+            (
+                "lost_answers",
+                "attempts",
+                Lower,
+                "answers, good ones and errors, lost on the way to a client that waits",
+                |f| Some((f.report.ledger.lost_answers + f.report.ledger.lost_words) as f64),
             ),
         ),
     ]

@@ -34,11 +34,12 @@ impl Durations {
     }
 }
 
-/// The mean of durations whose single values nobody asks for.
+/// Mean and maximum of durations whose single values nobody asks for.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MeanDuration {
     sum: u128,
     count: u64,
+    most: Time,
 }
 
 impl MeanDuration {
@@ -47,6 +48,12 @@ impl MeanDuration {
     pub fn add(&mut self, nanos: Time) {
         self.sum += u128::from(nanos);
         self.count += 1;
+        self.most = self.most.max(nanos);
+    }
+
+    /// Maximum in seconds.
+    pub fn max_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| seconds(self.most))
     }
 
     /// Mean in seconds.

@@ -72,6 +72,7 @@ pub(super) struct Record {
     pub(super) completion: Durations,
     pub(super) gave_up_after: Durations,
     pub(super) last_resolved: Option<Time>,
+    pub(super) send_delay: MeanDuration,
     pub(super) queue_wait: MeanDuration,
     pub(super) billed: Tokens,
     pub(super) useful: Tokens,
@@ -91,6 +92,7 @@ impl Record {
             completion: Durations::default(),
             gave_up_after: Durations::default(),
             last_resolved: None,
+            send_delay: MeanDuration::default(),
             queue_wait: MeanDuration::default(),
             billed: Tokens::default(),
             useful: Tokens::default(),
@@ -117,14 +119,6 @@ impl Record {
         // A wait before anything was sent belongs to no retry.
         if let Some(watched) = self.by_retry.get_mut((retry as usize).wrapping_sub(1)) {
             watched.waits.push(wait);
-        }
-    }
-
-    #[inline]
-    fn billed(&mut self, tokens: Tokens, useful: bool) {
-        self.billed += tokens;
-        if useful {
-            self.useful += tokens;
         }
     }
 
@@ -164,6 +158,12 @@ impl Recorder {
 
 impl Observer for Recorder {
     #[inline]
+    fn left_host(&mut self, _now: Time, group: usize, waited: u64) {
+        self.all.send_delay.add(waited);
+        self.tell_group(group, |record| record.send_delay.add(waited));
+    }
+
+    #[inline]
     fn attempt(&mut self, now: Time, group: usize, number: u32) {
         self.all.attempt(now, number);
         self.tell_group(group, |record| record.attempt(now, number));
@@ -181,9 +181,15 @@ impl Observer for Recorder {
     }
 
     #[inline]
-    fn billed(&mut self, _now: Time, group: usize, tokens: Tokens, useful: bool) {
-        self.all.billed(tokens, useful);
-        self.tell_group(group, |record| record.billed(tokens, useful));
+    fn billed(&mut self, _now: Time, group: usize, tokens: Tokens) {
+        self.all.billed += tokens;
+        self.tell_group(group, |record| record.billed += tokens);
+    }
+
+    #[inline]
+    fn delivered(&mut self, _now: Time, group: usize, tokens: Tokens) {
+        self.all.useful += tokens;
+        self.tell_group(group, |record| record.useful += tokens);
     }
 
     #[inline]
@@ -231,8 +237,8 @@ impl Facts {
         recorder.gave_up_after.close();
         debug_assert_eq!(
             recorder.first_attempts.total() + recorder.retries.total(),
-            report.ledger.attempts,
-            "I12: windows add up to attempts"
+            report.ledger.arrived(),
+            "I12: windows add up to attempts that arrive"
         );
         Facts { recorder, report, billing, groups }
     }

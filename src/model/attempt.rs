@@ -1,32 +1,26 @@
-//! An attempt: sent, accepted, admitted or refused, served, answered.
+//! An attempt at the provider: accepted, admitted or refused, served.
 
 use super::Observer;
-use super::guard::End;
 use super::provider::Refusal;
-use super::simulation::{Phase, Simulation};
-use crate::answer::{Failure, Outcome};
+use super::simulation::Simulation;
+use super::wire::Word;
+use crate::answer::Failure;
 use crate::client::ReplyAtTimeout;
 use crate::engine::Class;
 use crate::server::{Caller, Job, Place, Tokens};
 use crate::units::Time;
 
 impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
-    pub(super) fn send(&mut self, request: u32) {
+    /// Attempt number `number` of a request reaches the provider; `limit` is when its client
+    /// stops waiting, if that is still to be scheduled.
+    pub(super) fn reach(&mut self, request: u32, step: u32, number: u32, limit: Time) {
         let now = self.events.now();
         let (g, _) = self.split(request);
-        let state = self.state_mut(request);
-        state.attempts += 1;
-        let number = state.attempts;
-        let step = self.advance(request, Phase::InFlight);
-        let books = self.books(request);
-        books.attempts += 1;
-        books.first_attempts += u64::from(number == 1);
         self.observer.attempt(now, g, number);
-        let limit = self.limit_from(request, 0);
         match self.provider.connect(now) {
             None => {
                 self.books(request).reset += 1;
-                self.fail(request, 0, Failure::Reset);
+                self.say(request, step, Word::Failure(Failure::Reset));
             }
             Some(at) if at > now => {
                 self.books(request).in_backlog += 1;
@@ -34,7 +28,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
                 // Beyond the horizon it stays in the backlog.
                 self.schedule(at, Class::Accept, request, step);
             }
-            Some(_) => self.accept(request, step, limit),
+            Some(_) => self.accept(request, step, number, limit),
         }
     }
 
@@ -44,21 +38,21 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.books(request).gone_before_accept += 1;
             return;
         }
-        self.accept(request, step, Time::MAX);
+        let number = self.state(request).attempts;
+        self.accept(request, step, number, Time::MAX);
     }
 
     /// The provider takes an attempt in hand; `limit` is when its client stops waiting, if that
     /// is still to be scheduled.
-    pub(super) fn accept(&mut self, request: u32, step: u32, limit: Time) {
+    pub(super) fn accept(&mut self, request: u32, step: u32, number: u32, limit: Time) {
         let now = self.events.now();
         self.observer.present(now, self.present() + 1);
-        let attempt = self.state(request).attempts;
         let (g, place) = self.split(request);
         let draws = self.groups[g].draws(place, step);
         let group = &self.groups[g];
         let who = Caller { group: g, client: group.client(place) };
         let tokens = || group.plan.tokens(draws.number, &group.streams);
-        if let Some(refusal) = self.provider.refusal(now, attempt, draws, who, tokens) {
+        if let Some(refusal) = self.provider.refusal(now, number, draws, who, tokens) {
             let books = &mut self.groups[g].ledger;
             let (count, failure) = match refusal {
                 Refusal::Silence => {
@@ -73,9 +67,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
                 Refusal::Load(failure) => (&mut books.refused_by_load, failure),
             };
             *count += 1;
-            return self.fail(request, 0, failure);
+            return self.say(request, step, Word::Failure(failure));
         }
-        let job = Job { request, step, attempt, admitted: now };
+        let job = Job { request, step, attempt: number, admitted: now };
         self.take_in(job);
         self.schedule(limit, Class::Timeout, request, step);
         match self.provider.admission.admit(job) {
@@ -96,34 +90,15 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         if let Some(broken) = self.broken(request, step) {
             return self.on_break(request, step, broken);
         }
-        let awaited = self.awaited(request, step);
         if let Some(failure) = self.error(request, step) {
             self.let_go(request, 0);
             self.books(request).failed += 1;
-            if awaited && !self.late_at_the_limit(request) {
-                self.fail(request, 0, failure);
-            }
-            return;
+            return self.say(request, step, Word::Failure(failure));
         }
-        let delivered = awaited && !self.late_at_the_limit(request);
         let tokens = self.tokens(request);
         self.let_go(request, tokens.output);
-        self.bill(request, tokens, delivered);
-        if !delivered {
-            self.books(request).late += 1;
-            return;
-        }
-        let books = self.books(request);
-        books.delivered += 1;
-        books.succeeded += 1;
-        for l in 0..self.layers(request).len() {
-            if let Some(vault) = self.vault(request, l) {
-                vault.on_success();
-            }
-            self.attempt_over(request, l, End::Answered);
-            self.call_over(request, l, End::Answered);
-        }
-        self.resolve(request, Outcome::Succeeded);
+        self.bill(request, tokens);
+        self.send_answer(request, step);
     }
 
     /// The error that the attempt sent at `step` ends with. Whoever has gone meanwhile does not

@@ -28,7 +28,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 return;
             }
         }
-        self.send(request);
+        self.depart(request);
     }
 
     /// Goes on at layer `l`, whose permit is held.
@@ -107,7 +107,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                     self.proceed(request, l.into());
                 }
             }
+            Phase::Connected => self.use_process(request),
+            Phase::Sending => self.send_from_host(request),
             Phase::Waiting(_)
+            | Phase::Dialing
             | Phase::InFlight
             | Phase::Streaming
             | Phase::Hung(_)

@@ -1,9 +1,11 @@
 //! A group of clients at work.
 
+use super::host::HostState;
 use super::layers::LayerState;
 use super::ledger::Ledger;
 use super::provider::Draws;
 use super::simulation::{Phase, State};
+use super::wire::Wire;
 use super::{Arrivals, GroupPlan};
 use crate::rng::{Ranks, Streams};
 use crate::units::Time;
@@ -39,6 +41,10 @@ pub(super) struct Group<'a> {
     pub(super) next_request: u32,
     pub(super) last_arrival: Time,
     pub(super) layers: Vec<LayerState<'a>>,
+    /// Where its clients run, if that makes attempts wait.
+    pub(super) host: Option<HostState<'a>>,
+    /// What is under way in its network, if it has one.
+    pub(super) wire: Option<Wire<'a>>,
     pub(super) ledger: Ledger,
 }
 
@@ -62,6 +68,8 @@ impl<'a> Group<'a> {
             next_request: 0,
             last_arrival: 0,
             layers,
+            host: plan.host.as_ref().map(|host| HostState::new(host, plan)),
+            wire: plan.path.as_ref().map(Wire::new),
             ledger: Ledger::default(),
         };
         group.grow_to(plan.known() as usize);
@@ -83,6 +91,12 @@ impl<'a> Group<'a> {
             Arrivals::Burst(_) | Arrivals::Trace(_) => {}
         }
         self.layers.iter_mut().for_each(|layer| layer.grow_to(len));
+        if let Some(host) = &mut self.host {
+            host.grow_to(len);
+        }
+        if let Some(wire) = &mut self.wire {
+            wire.grow_to(len);
+        }
     }
 
     /// The number that random streams follow.
@@ -133,6 +147,14 @@ impl<'a> Group<'a> {
         self.requests.states.iter().filter(holds).count() as u64
     }
 
+    /// True when the connections that pools miss are those that requests hold.
+    pub(super) fn connections_add_up(&self) -> bool {
+        let holds = |state: &&State| state.phase.holds_connection();
+        let held = || self.requests.states.iter().filter(holds).count() as u64;
+        let pooled = self.host.as_ref().filter(|host| host.has_pools());
+        pooled.is_none_or(|host| host.connections_out() == held())
+    }
+
     /// Attempts as the requests count them.
     pub(super) fn sent(&self) -> u64 {
         self.requests.states.iter().map(|state| u64::from(state.attempts)).sum()
@@ -151,8 +173,16 @@ impl Phase {
             Phase::Unborn | Phase::Resolved => false,
             Phase::Waiting(at) | Phase::Backoff(at) => l > usize::from(at),
             Phase::Granted(at) => l >= usize::from(at),
-            Phase::InFlight | Phase::Streaming | Phase::Hung(_) => true,
+            _ => true,
         }
+    }
+
+    /// True when a request holds a connection, if its host limits them.
+    pub(super) fn holds_connection(self) -> bool {
+        matches!(
+            self,
+            Phase::Connected | Phase::Sending | Phase::InFlight | Phase::Streaming | Phase::Hung(_)
+        )
     }
 }
 

@@ -39,6 +39,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// An attempt of layer `l` is over: its permit is free, and its breaker learns how it ended.
     pub(super) fn attempt_over(&mut self, request: u32, l: usize, end: End<'_>) {
+        if l == 0 {
+            self.close_connection(request);
+        }
         self.release(request, l);
         self.settle(request, l, Counts::Attempts, end);
     }

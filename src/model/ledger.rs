@@ -22,6 +22,10 @@ pub struct Ledger {
     pub attempts: u64,
     /// Attempts with number 1.
     pub first_attempts: u64,
+    /// Attempts lost on the way to the provider.
+    pub lost_attempts: u64,
+    /// Attempts on the way to the provider at the end.
+    pub on_the_way: u64,
     /// Attempts whose connection was reset.
     pub reset: u64,
     /// Attempts whose client had gone before they were accepted.
@@ -56,6 +60,12 @@ pub struct Ledger {
     pub lost_served: u64,
     /// Completions delivered to a waiting client.
     pub delivered: u64,
+    /// Good answers lost on the way to their client.
+    pub lost_answers: u64,
+    /// Failures of which the word was lost on the way to the client.
+    pub lost_words: u64,
+    /// Good answers on the way to a client at the end.
+    pub on_the_way_back: u64,
     /// Completions whose client no longer waited.
     pub late: u64,
     /// Completions that were an error instead of an answer.
@@ -203,6 +213,11 @@ impl Ledger {
             + self.refused_by_load
     }
 
+    /// Attempts that have arrived at the provider.
+    pub fn arrived(&self) -> u64 {
+        self.attempts - self.lost_attempts - self.on_the_way
+    }
+
     /// Attempts refused by any limit.
     pub fn refused_by_limits(&self) -> u64 {
         self.refused_by_limit.iter().sum()
@@ -226,11 +241,12 @@ impl Ledger {
     fn add(&mut self, other: &Ledger) {
         // Named one by one, so that none is forgotten.
         let &Ledger {
-            created, succeeded, partial, gave_up, open, attempts, first_attempts, reset,
+            created, succeeded, partial, gave_up, open, attempts, first_attempts,
+            lost_attempts, on_the_way, reset,
             gone_before_accept, in_backlog, unanswered, refused_by_fault, refused_by_operator,
             refused_by_limit, refused_by_load,
             admitted, started, completed, dropped, removed, stopped, lost_waiting, lost_served,
-            delivered, late, failed,
+            delivered, lost_answers, lost_words, on_the_way_back, late, failed,
             layers: _, occupancy, busy, sum_admitted_at, sum_left_at, sum_service,
             in_system, in_service, changed_at,
         } = other;
@@ -241,6 +257,8 @@ impl Ledger {
         self.open += open;
         self.attempts += attempts;
         self.first_attempts += first_attempts;
+        self.lost_attempts += lost_attempts;
+        self.on_the_way += on_the_way;
         self.reset += reset;
         self.gone_before_accept += gone_before_accept;
         self.in_backlog += in_backlog;
@@ -258,6 +276,9 @@ impl Ledger {
         self.lost_waiting += lost_waiting;
         self.lost_served += lost_served;
         self.delivered += delivered;
+        self.lost_answers += lost_answers;
+        self.lost_words += lost_words;
+        self.on_the_way_back += on_the_way_back;
         self.late += late;
         self.failed += failed;
         self.occupancy += occupancy;
@@ -307,6 +328,8 @@ impl Ledger {
     /// The laws of books that are closed.
     fn laws(&self) -> [Law; 7] {
         let arrived = self.refused() + self.unanswered + self.admitted;
+        let under_way = self.lost_attempts + self.on_the_way + self.in_backlog;
+        let undelivered = self.late + self.lost_answers + self.on_the_way_back;
         let (queued, in_service) = self.present();
         let present = u128::from(queued.wrapping_add(in_service));
         let sojourn = self.sum_left_at + present * u128::from(self.changed_at);
@@ -322,14 +345,14 @@ impl Ledger {
                 self.first_attempts.into(),
             ),
             (
-                "I3: attempts = reset + gone + in backlog + refused + unanswered + admitted",
+                "I3: attempts = lost + on the way + in backlog + reset + gone + refused + unanswered + admitted",
                 self.attempts.into(),
-                (self.reset + self.gone_before_accept + self.in_backlog + arrived).into(),
+                (under_way + self.reset + self.gone_before_accept + arrived).into(),
             ),
             (
-                "I4: completions = delivered + late + failed",
+                "I4: completions = delivered + late + lost + on the way back + failed",
                 self.completed.into(),
-                (self.delivered + self.late + self.failed).into(),
+                (self.delivered + undelivered + self.failed).into(),
             ),
             ("I4: deliveries = succeeded", self.delivered.into(), self.succeeded.into()),
             (

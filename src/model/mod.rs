@@ -15,6 +15,7 @@ mod call;
 mod failure;
 mod group;
 mod guard;
+mod host;
 mod layers;
 mod ledger;
 mod observer;
@@ -23,6 +24,7 @@ mod provider;
 mod simulation;
 mod stream;
 mod timeline;
+mod wire;
 mod work;
 
 pub use arrivals::Arrivals;
@@ -32,6 +34,7 @@ pub use provider::ProviderPlan;
 
 use crate::client::Layer;
 use crate::dist::Sampler;
+use crate::host::{Host, Path};
 use crate::rng::{Ranks, Streams};
 use crate::server::Tokens;
 use crate::units::Time;
@@ -80,6 +83,10 @@ pub struct GroupPlan {
     pub stream: bool,
     /// Layers of the client, innermost first.
     pub layers: Vec<Layer>,
+    /// Where its clients run; None never makes an attempt wait.
+    pub host: Option<Host>,
+    /// The network between its clients and the provider; None takes no time and loses nothing.
+    pub path: Option<Path>,
 }
 
 impl GroupPlan {

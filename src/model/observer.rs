@@ -9,14 +9,19 @@ use crate::units::Time;
 /// `group` is the number of the request's group in the plan. Every method does nothing by default.
 /// An observer cannot influence the run.
 pub trait Observer {
+    /// An attempt is sent, `waited` nanoseconds after its innermost layer let it through; only
+    /// where a host can make it wait.
+    fn left_host(&mut self, _now: Time, _group: usize, _waited: u64) {}
     /// Attempt number `number` (1 is the first) of a request arrives at the provider.
     fn attempt(&mut self, _now: Time, _group: usize, _number: u32) {}
     /// `present` attempts are at the provider, one that is being refused included.
     fn present(&mut self, _now: Time, _present: u32) {}
     /// Service of an attempt starts after `waited` nanoseconds in the queue.
     fn started(&mut self, _now: Time, _group: usize, _waited: u64) {}
-    /// `tokens` are billed; `useful` when they are those of the one delivered answer.
-    fn billed(&mut self, _now: Time, _group: usize, _tokens: Tokens, _useful: bool) {}
+    /// `tokens` are billed.
+    fn billed(&mut self, _now: Time, _group: usize, _tokens: Tokens) {}
+    /// The one good answer of a request is delivered; its `tokens` have been billed before.
+    fn delivered(&mut self, _now: Time, _group: usize, _tokens: Tokens) {}
     /// A request sleeps for `wait` nanoseconds before retry number `retry` (1 is the first).
     fn sleeps(&mut self, _now: Time, _group: usize, _retry: u32, _wait: u64) {}
     /// A request created at `created` has its outcome.

@@ -7,6 +7,7 @@ use super::layers::{LayerState, Shared};
 use super::ledger::{LayerCount, Ledger};
 use super::provider::Provider;
 use super::timeline::Timeline;
+use super::wire::Wire;
 use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
@@ -26,7 +27,13 @@ pub(super) enum Phase {
     Granted(u8),
     /// It sleeps before the next attempt of this layer.
     Backoff(u8),
-    /// An attempt is at the provider, or on its way through the backlog.
+    /// All layers have let it through, and it waits for a connection.
+    Dialing,
+    /// It has been given a connection and goes on at this instant.
+    Connected,
+    /// It has a connection and waits for its process to send it.
+    Sending,
+    /// An attempt is on its way, at the provider, or in its backlog.
     InFlight,
     /// The head of a streamed answer has arrived.
     Streaming,
@@ -139,6 +146,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         match key.class() {
             Class::Completion if self.hand_out(request, step) => self.on_completion(request, step),
             Class::Accept => self.on_accept(request, step),
+            Class::Arrival => self.on_arrival(request, step),
+            Class::Head => self.on_head(request, step),
+            Class::Answer => self.on_answer(request, step),
+            Class::Word if current => self.on_word(request),
             Class::Attempt if current => self.on_wake(request),
             Class::Timeout if current && self.limit_stands(request) => self.on_timeout(request),
             _ => return,
@@ -303,6 +314,18 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.groups.iter().all(|group| group.sent() == group.ledger.attempts),
             "I7: attempts of requests add up to attempts",
             "they do not",
+        )?;
+        law(
+            self.groups.iter().all(Group::connections_add_up),
+            "I14: connections out are connections held",
+            "they are not",
+        )?;
+        law(
+            self.groups.iter().all(|group| {
+                group.ledger.on_the_way == group.wire.as_ref().map_or(0, Wire::on_the_way)
+            }),
+            "I3: attempts on the way are those in the network",
+            "they are not",
         )?;
         let bounded = |layer: &LayerState| {
             layer.count.attempts <= layer.count.calls.saturating_mul(layer.rule.max_attempts.into())

@@ -2,6 +2,7 @@
 
 use super::Observer;
 use super::simulation::{Phase, Simulation};
+use super::wire::Word;
 use crate::answer::Failure;
 use crate::client::TimeoutOf;
 use crate::engine::Class;
@@ -9,13 +10,14 @@ use crate::server::{Break, How, Tokens};
 use crate::units::Time;
 
 impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
-    /// The head of the answer to the attempt sent at `step` arrives, the first token `first`
-    /// nanoseconds later: limits on silence start anew.
-    pub(super) fn on_head(&mut self, request: u32, step: u32, first: Time) {
+    /// The head of the answer to the attempt sent at `step` arrives, the first token a moment
+    /// later: limits on silence start anew.
+    pub(super) fn on_head(&mut self, request: u32, step: u32) {
         if !self.awaited(request, step) {
             return;
         }
         self.state_mut(request).phase = Phase::Streaming;
+        let first = self.provider.first_token();
         let until = |timeout| if first > timeout { timeout } else { Time::MAX };
         self.set_silence(request, step, until);
     }
@@ -73,20 +75,21 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let all = self.tokens(request);
         let output = (all.output as f64 * broken.part.unwrap_or(0.0)) as u64;
         self.let_go(request, output);
-        self.bill(request, Tokens { output, ..all }, false);
-        if !self.awaited(request, step) || self.late_at_the_limit(request) {
-            return;
-        }
+        self.bill(request, Tokens { output, ..all });
         let delivered = broken.part.is_some();
-        match broken.how {
-            How::Error => self.fail(request, 0, Failure::Stream { delivered }),
-            How::Silence => {
-                let step = self.advance(request, Phase::Hung(delivered));
-                self.set_silence(request, step, |timeout| timeout);
-                // Without a limit on silence the other limits are still to be kept.
-                let next = self.limit_from(request, 0);
-                self.schedule(next, Class::Timeout, request, step);
-            }
-        }
+        let word = match broken.how {
+            How::Error => Word::Failure(Failure::Stream { delivered }),
+            How::Silence => Word::Hung { delivered },
+        };
+        self.say(request, step, word);
+    }
+
+    /// Nothing more comes, and no error either.
+    pub(super) fn hang(&mut self, request: u32, delivered: bool) {
+        let step = self.advance(request, Phase::Hung(delivered));
+        self.set_silence(request, step, |timeout| timeout);
+        // Without a limit on silence the other limits are still to be kept.
+        let next = self.limit_from(request, 0);
+        self.schedule(next, Class::Timeout, request, step);
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Observer;
 use super::simulation::Simulation;
+use super::wire::Word;
 use crate::answer::Failure;
 use crate::engine::{Class, Key};
 use crate::server::{Caller, CancelledWork, Job, Tokens};
@@ -58,7 +59,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             stay.service = Some((now, ends));
         }
         if streams {
-            self.on_head(job.request, job.step, self.provider.first_token());
+            self.send_head(job.request, job.step);
         }
     }
 
@@ -91,10 +92,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.last_change = now;
         self.hand_out(job.request, job.step);
         self.let_go(job.request, 0);
-        if self.awaited(job.request, job.step) {
-            let status = self.plan.provider.overload_status;
-            self.fail(job.request, 0, Failure::status(status));
-        }
+        let status = self.plan.provider.overload_status;
+        self.say(job.request, job.step, Word::Failure(Failure::status(status)));
     }
 
     /// The client of the attempt sent at `step` goes away: a provider that notices stops working
@@ -122,7 +121,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 let tokens = if now > started { self.tokens(request) } else { Tokens::default() };
                 self.let_go(request, tokens.output);
                 if now > started {
-                    self.bill(request, tokens, false);
+                    self.bill(request, tokens);
                 }
                 self.provider.admission.leave();
                 self.refill_after_this_instant();
@@ -165,9 +164,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.hand_out(request, step);
         self.let_go(request, 0);
         self.last_change = self.events.now();
-        if self.awaited(request, step) {
-            self.fail(request, 0, Failure::Reset);
-        }
+        self.say(request, step, Word::Failure(Failure::Reset));
     }
 
     /// An attempt that the limits have let through is over, after `output` tokens of its answer.
@@ -182,10 +179,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
 
     /// `tokens` are billed to `request`.
     #[inline]
-    pub(super) fn bill(&mut self, request: u32, tokens: Tokens, useful: bool) {
+    pub(super) fn bill(&mut self, request: u32, tokens: Tokens) {
         let (g, _) = self.split(request);
         self.provider.bill(tokens);
-        self.observer.billed(self.events.now(), g, tokens, useful);
+        self.observer.billed(self.events.now(), g, tokens);
     }
 
     /// Requests and steps of the work in service, if it may be taken back.

@@ -1,5 +1,6 @@
 //! The assumptions that moved a result: printed under its table.
 
+mod host;
 mod limits;
 mod provider;
 
@@ -19,6 +20,7 @@ pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     provider::lines(scenario, &mut lines);
     for group in &scenario.groups {
         let mut own = Vec::new();
+        host::lines(&group.client, &mut own);
         group.client.layers.iter().for_each(|layer| client_layer(layer, scenario, &mut own));
         lines.extend(own.into_iter().map(|line| format!("{}{line}", group.prefix())));
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::problem::Step;
 use super::{Client, Measure, Provider, Request, Scenario, format_1};
 use crate::client::Layer;
+use crate::host::{Host, Network};
 use crate::workload::Workload;
 
 /// A group: clients that are alike.
@@ -74,6 +75,10 @@ struct NamedGroup {
     request: Request,
     #[serde(default)]
     layers: Vec<Layer>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    host: Option<Host>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    network: Option<Network>,
 }
 
 /// Sections that belong to a group.
@@ -126,14 +131,14 @@ impl From<Scenario> for File {
 
 impl From<NamedGroup> for Group {
     fn from(group: NamedGroup) -> Group {
-        let NamedGroup { name, workload, request, layers } = group;
-        Group { name: Some(name), workload, request, client: Client { layers } }
+        let NamedGroup { name, workload, request, layers, host, network } = group;
+        Group { name: Some(name), workload, request, client: Client { layers, host, network } }
     }
 }
 
 impl From<Group> for NamedGroup {
     fn from(group: Group) -> NamedGroup {
-        let Group { name, workload, request, client: Client { layers } } = group;
-        NamedGroup { name: name.unwrap_or_default(), workload, request, layers }
+        let Group { name, workload, request, client: Client { layers, host, network } } = group;
+        NamedGroup { name: name.unwrap_or_default(), workload, request, layers, host, network }
     }
 }

@@ -27,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::Layer;
 use crate::dist::{Count, Distribution};
 use crate::error::{Error, Result};
+use crate::host::{Host, Network};
 use crate::metrics::Watch;
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
 use crate::server::{Action, Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
@@ -127,6 +128,12 @@ impl Default for Provider {
 pub struct Client {
     /// Its layers, innermost first; none means a single attempt.
     pub layers: Vec<Layer>,
+    /// Where its clients run; without it, attempts never wait before they are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<Host>,
+    /// The network to the provider; without it, attempts and answers take no time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
 }
 
 /// How a scenario is measured.
@@ -187,6 +194,8 @@ impl Group {
             output_tokens: self.request.output_tokens.sampler(),
             stream: self.request.stream,
             layers: self.layers(folder)?,
+            host: self.client.host.filter(|host| !host.is_idle()),
+            path: self.client.network.as_ref().and_then(Network::path),
         })
     }
 

@@ -15,6 +15,10 @@ impl Scenario {
         let breaks = layers.any(|layer| layer.breaker.is_some());
         let uses = |part: &Part| match part {
             Part::Dropping => drops,
+            Part::Host => self.groups.iter().any(|g| g.client.host.is_some_and(|h| !h.is_idle())),
+            Part::Loss => {
+                self.groups.iter().any(|g| g.client.network.is_some_and(|n| n.loss > 0.0))
+            }
             Part::Breaker => breaks,
             Part::Cancelling => provider.cancelled_work == CancelledWork::Removed,
             Part::Silence => {

@@ -8,6 +8,7 @@ use toml::{Table, Value};
 use super::{Group, Scenario};
 use crate::client::{Layer, Scope};
 use crate::error::Error;
+use crate::host::{Host, Network};
 use crate::model::GroupPlan;
 use crate::server::{Action, Queue};
 
@@ -393,6 +394,13 @@ fn check_groups(groups: &[Group]) -> Option<Problem> {
             return Some(([group.path(index, "workload"), steps(&below)].concat(), text));
         }
         let client = group.path(index, "client");
+        if let Some((key, text)) = group.client.network.as_ref().and_then(Network::problem) {
+            return Some(([&client[..], &steps(&["network", key])].concat(), text));
+        }
+        if let Some((below, text)) = group.client.host.as_ref().and_then(Host::problem) {
+            let below = [&["host"], &below[..]].concat();
+            return Some(([&client[..], &steps(&below)].concat(), text));
+        }
         if let Some(problem) = check_layers(&group.client.layers, &client) {
             return Some(problem);
         }

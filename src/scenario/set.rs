@@ -3,7 +3,8 @@
 use toml::{Table, Value};
 
 /// Keys whose table names a kind by its one key: setting another kind replaces the table.
-const KINDS: [&str; 9] = [
+const KINDS: [&str; 10] = [
+    "latency",
     "backoff",
     "budget",
     "service",

@@ -18,6 +18,10 @@ impl Default for MemoryLimit {
 /// Bytes per request: state, pending events, its outcome; more for each layer.
 const PER_REQUEST: f64 = 100.0;
 const PER_LAYER: f64 = 30.0;
+/// Bytes per request of clients whose host makes them wait, pools included.
+const PER_HOST: f64 = 60.0;
+/// Bytes per request in a network.
+const PER_NETWORK: f64 = 60.0;
 /// Bytes per window of a load curve; it is kept for every run until the end.
 const PER_WINDOW: f64 = 8.0;
 /// Windows per run from which load curves are taken for full.
@@ -76,7 +80,9 @@ fn group_bytes(group: &GroupPlan, requests: f64) -> f64 {
         group.layers.iter().map(|l| u8::from(l.semaphore.is_some()) + u8::from(l.budget.is_some()));
     let clients = f64::from(group.clients) * f64::from(parts.sum::<u8>());
     let layers = group.layers.len() as f64;
-    requests * (PER_REQUEST + PER_LAYER * layers) + clients * PER_CLIENT_PART
+    let network = if group.path.is_some() { PER_NETWORK } else { 0.0 };
+    let host = if group.host.is_some() { PER_HOST } else { 0.0 };
+    requests * (PER_REQUEST + PER_LAYER * layers + host + network) + clients * PER_CLIENT_PART
 }
 
 fn human(bytes: f64) -> String {

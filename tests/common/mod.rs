@@ -104,6 +104,11 @@ impl Metrics {
 struct Pair<A, B>(A, B);
 
 impl<A: Observer, B: Observer> Observer for Pair<A, B> {
+    fn left_host(&mut self, now: Time, group: usize, waited: u64) {
+        self.0.left_host(now, group, waited);
+        self.1.left_host(now, group, waited);
+    }
+
     fn attempt(&mut self, now: Time, group: usize, number: u32) {
         self.0.attempt(now, group, number);
         self.1.attempt(now, group, number);
@@ -119,9 +124,14 @@ impl<A: Observer, B: Observer> Observer for Pair<A, B> {
         self.1.started(now, group, waited);
     }
 
-    fn billed(&mut self, now: Time, group: usize, tokens: Tokens, useful: bool) {
-        self.0.billed(now, group, tokens, useful);
-        self.1.billed(now, group, tokens, useful);
+    fn billed(&mut self, now: Time, group: usize, tokens: Tokens) {
+        self.0.billed(now, group, tokens);
+        self.1.billed(now, group, tokens);
+    }
+
+    fn delivered(&mut self, now: Time, group: usize, tokens: Tokens) {
+        self.0.delivered(now, group, tokens);
+        self.1.delivered(now, group, tokens);
     }
 
     fn sleeps(&mut self, now: Time, group: usize, retry: u32, wait: u64) {

@@ -1,0 +1,251 @@
+//! Between client and provider: attempts on their way there, and what comes back.
+
+use std::collections::BTreeMap;
+
+use super::Observer;
+use super::guard::End;
+use super::simulation::{Phase, Simulation};
+use crate::answer::{Failure, Outcome};
+use crate::engine::Class;
+use crate::host::{Path, Way};
+use crate::server::CancelledWork;
+use crate::units::Time;
+
+/// What the provider says to an attempt, its good answer apart.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Word<'a> {
+    /// It has failed.
+    Failure(Failure<'a>),
+    /// Nothing more: a stream has fallen silent, after a token or before.
+    Hung {
+        /// True when a token had been delivered.
+        delivered: bool,
+    },
+}
+
+/// What is under way in the network of a group.
+pub(super) struct Wire<'a> {
+    path: &'a Path,
+    /// By place: step and number of the last attempt, until it arrives.
+    sent: Vec<(u32, u32)>,
+    /// Numbers of attempts that later ones have overtaken, by place and step.
+    overtaken: BTreeMap<(u32, u32), u32>,
+    /// By place: the last word that set out.
+    word: Vec<Option<Word<'a>>>,
+}
+
+impl<'a> Wire<'a> {
+    pub(super) fn new(path: &'a Path) -> Wire<'a> {
+        Wire { path, sent: Vec::new(), overtaken: BTreeMap::new(), word: Vec::new() }
+    }
+
+    /// Makes room for requests up to `len`.
+    pub(super) fn grow_to(&mut self, len: usize) {
+        self.sent.resize(len, (0, 0));
+        self.word.resize(len, None);
+    }
+
+    /// Attempts on the way to the provider.
+    pub(super) fn on_the_way(&self) -> u64 {
+        let last = self.sent.iter().filter(|(_, number)| *number > 0).count();
+        (last + self.overtaken.len()) as u64
+    }
+
+    /// Attempt number `number` sets out.
+    fn set_out(&mut self, place: u32, step: u32, number: u32) {
+        let (before, earlier) = std::mem::replace(&mut self.sent[place as usize], (step, number));
+        if earlier > 0 {
+            self.overtaken.insert((place, before), earlier);
+        }
+    }
+
+    /// The number of the attempt sent at `step`, which arrives.
+    fn arrive(&mut self, place: u32, step: u32) -> u32 {
+        let last = &mut self.sent[place as usize];
+        if last.0 == step {
+            return std::mem::take(last).1;
+        }
+        self.overtaken.remove(&(place, step)).unwrap_or_default()
+    }
+}
+
+impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+    /// An attempt is sent.
+    pub(super) fn send(&mut self, request: u32) {
+        let now = self.events.now();
+        let (g, place) = self.split(request);
+        let state = self.state_mut(request);
+        state.attempts += 1;
+        let number = state.attempts;
+        let step = self.advance(request, Phase::InFlight);
+        let books = self.books(request);
+        books.attempts += 1;
+        books.first_attempts += u64::from(number == 1);
+        let limit = self.limit_from(request, 0);
+        let group = &mut self.groups[g];
+        let draws = group.draws(place, step);
+        let Some(wire) = &mut group.wire else {
+            return self.reach(request, step, number, limit);
+        };
+        match wire.path.there(&draws.streams, draws.number, step) {
+            Way::Takes(0) => {
+                // What comes back may take longer.
+                self.schedule(limit, Class::Timeout, request, step);
+                self.reach(request, step, number, Time::MAX);
+            }
+            Way::Takes(latency) => {
+                wire.set_out(place, step, number);
+                group.ledger.on_the_way += 1;
+                self.schedule(limit, Class::Timeout, request, step);
+                let at = now.saturating_add(latency);
+                self.schedule(at, Class::Arrival, request, step);
+            }
+            Way::Lost => {
+                group.ledger.lost_attempts += 1;
+                self.schedule(limit, Class::Timeout, request, step);
+            }
+        }
+    }
+
+    /// The attempt sent at `step` comes out of the network.
+    pub(super) fn on_arrival(&mut self, request: u32, step: u32) {
+        let (g, place) = self.split(request);
+        let group = &mut self.groups[g];
+        group.ledger.on_the_way -= 1;
+        let number = group.wire.as_mut().map_or(0, |wire| wire.arrive(place, step));
+        let removes = self.plan.provider.cancelled_work == CancelledWork::Removed;
+        if removes && !self.awaited(request, step) {
+            self.books(request).gone_before_accept += 1;
+            return self.observer.attempt(self.events.now(), g, number);
+        }
+        self.reach(request, step, number, Time::MAX);
+    }
+
+    /// The way back from the provider of what is said to the attempt sent at `step`.
+    #[inline]
+    fn way_back(&self, request: u32, step: u32) -> Way {
+        let (g, place) = self.split(request);
+        let group = &self.groups[g];
+        match &group.wire {
+            None => Way::Takes(0),
+            Some(wire) => wire.path.back(&group.streams, group.number(place), step),
+        }
+    }
+
+    /// The head of an answer sets out; see [`Simulation::on_head`].
+    pub(super) fn send_head(&mut self, request: u32, step: u32) {
+        match self.way_back(request, step) {
+            Way::Takes(0) => self.on_head(request, step),
+            Way::Takes(latency) => {
+                let at = self.events.now().saturating_add(latency);
+                self.schedule(at, Class::Head, request, step);
+            }
+            Way::Lost => {}
+        }
+    }
+
+    /// The provider has something to say to the attempt sent at `step`, if its client still
+    /// waits.
+    pub(super) fn say(&mut self, request: u32, step: u32, word: Word<'a>) {
+        if !self.awaited(request, step) {
+            return;
+        }
+        match self.way_back(request, step) {
+            Way::Takes(0) => self.hear(request, word),
+            Way::Takes(latency) => {
+                let (g, place) = self.split(request);
+                if let Some(wire) = &mut self.groups[g].wire {
+                    wire.word[place as usize] = Some(word);
+                }
+                let at = self.events.now().saturating_add(latency);
+                self.schedule(at, Class::Word, request, step);
+            }
+            Way::Lost => self.books(request).lost_words += 1,
+        }
+    }
+
+    /// A word comes out of the network, and its client still waits.
+    pub(super) fn on_word(&mut self, request: u32) {
+        let (g, place) = self.split(request);
+        let wire = self.groups[g].wire.as_mut();
+        if let Some(word) = wire.and_then(|wire| wire.word[place as usize].take()) {
+            self.hear(request, word);
+        }
+    }
+
+    #[inline]
+    fn hear(&mut self, request: u32, word: Word<'a>) {
+        if self.late_at_the_limit(request) {
+            return;
+        }
+        match word {
+            Word::Failure(failure) => self.fail(request, 0, failure),
+            Word::Hung { delivered } => self.hang(request, delivered),
+        }
+    }
+
+    /// The good answer to the attempt sent at `step` sets out.
+    pub(super) fn send_answer(&mut self, request: u32, step: u32) {
+        if !self.awaited(request, step) {
+            self.books(request).late += 1;
+            return;
+        }
+        match self.way_back(request, step) {
+            Way::Takes(0) => self.deliver(request, step),
+            Way::Takes(latency) => {
+                self.books(request).on_the_way_back += 1;
+                let at = self.events.now().saturating_add(latency);
+                self.schedule(at, Class::Answer, request, step);
+            }
+            Way::Lost => self.books(request).lost_answers += 1,
+        }
+    }
+
+    /// A good answer comes out of the network.
+    pub(super) fn on_answer(&mut self, request: u32, step: u32) {
+        self.books(request).on_the_way_back -= 1;
+        self.deliver(request, step);
+    }
+
+    /// A good answer is there: the request has succeeded, if it still waits.
+    #[inline]
+    fn deliver(&mut self, request: u32, step: u32) {
+        if !self.awaited(request, step) || self.late_at_the_limit(request) {
+            self.books(request).late += 1;
+            return;
+        }
+        let (g, _) = self.split(request);
+        self.observer.delivered(self.events.now(), g, self.tokens(request));
+        let books = self.books(request);
+        books.delivered += 1;
+        books.succeeded += 1;
+        for l in 0..self.layers(request).len() {
+            if let Some(vault) = self.vault(request, l) {
+                vault.on_success();
+            }
+            self.attempt_over(request, l, End::Answered);
+            self.call_over(request, l, End::Answered);
+        }
+        self.resolve(request, Outcome::Succeeded);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Network;
+
+    #[test]
+    fn attempts_that_are_overtaken_keep_their_numbers() {
+        let path = Network { loss: 0.5, ..Network::default() }.path().unwrap();
+        let mut wire = Wire::new(&path);
+        wire.grow_to(2);
+        wire.set_out(1, 5, 1);
+        wire.set_out(1, 8, 2);
+        wire.set_out(0, 5, 1);
+        assert_eq!([wire.arrive(1, 8), wire.arrive(1, 5), wire.arrive(0, 5)], [2, 1, 1]);
+        wire.set_out(1, 11, 3);
+        assert_eq!(wire.arrive(1, 11), 3);
+        assert!(wire.overtaken.is_empty());
+    }
+}
