@@ -75,6 +75,39 @@ fn retries_wait_for_their_process_too() {
     assert_eq!(arrivals(&text), [10, 20, 30, 40, 50, 60].map(|ms| (1_000 + ms) * MS));
 }
 
+#[test]
+fn answers_stand_in_the_same_line_as_attempts() {
+    let text =
+        burst(3, "cpu_per_attempt = \"10ms\", cpu_per_answer = \"20ms\"", "max_attempts = 2")
+            .replace("\"100ms\"", "\"0s\"");
+    // Sent after 10, 20 and 30 ms and answered at once; read after 50, 70 and 90 ms.
+    let found = runs(&text, 1);
+    assert_eq!(found.values("completion_mean_s"), [0.07]);
+    assert_eq!(found.values("completion_max_s"), [0.09]);
+    // The same with refusals: retries come behind the answers that have come meanwhile.
+    let refused = format!(
+        "{}\n[[provider.faults]]\noutage = {{ from = \"0s\", to = \"1045ms\", status = 503 }}",
+        text.replace("provider = { service = \"0s\" }", "")
+    );
+    let expected = [10, 20, 30, 100, 110, 120].map(|ms| (1_000 + ms) * MS);
+    assert_eq!(arrivals(&refused), expected);
+}
+
+#[test]
+fn an_answer_that_is_read_too_late_is_late() {
+    let found = |timeout: &str| {
+        let host = "cpu_per_answer = \"20ms\"";
+        let text =
+            burst(3, host, &format!("timeout = \"{timeout}\"")).replace("\"100ms\"", "\"0s\"");
+        let runs = runs(&text, 1);
+        (runs.values("succeeded")[0], runs.values("late_answers")[0])
+    };
+    // All are answered at once, and read after 20, 40 and 60 ms.
+    assert_eq!(found("60ms"), (3.0, 0.0));
+    assert_eq!(found("59ms"), (2.0, 1.0));
+    assert_eq!(found("39ms"), (1.0, 2.0));
+}
+
 /// Ten clients, three connections: waves of 100 ms.
 fn waves(scope: &str, layer: &str) -> CellRuns {
     let host = format!("connections = {{ limit = 3, scope = \"{scope}\" }}");

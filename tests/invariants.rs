@@ -81,6 +81,7 @@ fn host(dice: &mut Dice, text: &mut String) {
     if dice.chance(25) {
         let processes = dice.one_of(&[1, 2, 9]);
         let cpu = dice.one_of(&["0s", "1ns", "50ms", "400ms"]);
+        let answer = dice.one_of(&["0s", "0s", "1ns", "50ms"]);
         let starts = dice.one_of(&["at_call", "at_send"]);
         let scope = dice.one_of(&["client", "process", "group"]);
         let limit = dice.one_of(&[1, 2, 9]);
@@ -90,7 +91,7 @@ fn host(dice: &mut Dice, text: &mut String) {
         };
         writeln!(
             text,
-            "host = {{ processes = {processes}, cpu_per_attempt = \"{cpu}\", timeout_starts = \"{starts}\"{connections} }}"
+            "host = {{ processes = {processes}, cpu_per_attempt = \"{cpu}\", cpu_per_answer = \"{answer}\", timeout_starts = \"{starts}\"{connections} }}"
         )
         .unwrap();
     }
@@ -280,7 +281,7 @@ fn fault(dice: &mut Dice, text: &mut String) {
             format!("slow_down = {{ factor = {factor}, {period} }}")
         }
         3 => {
-            let work = ["kept", "lost"];
+            let work = ["kept", "lost", "lost"];
             let (in_service, waiting) = (dice.one_of(&work), dice.one_of(&work));
             let left = if period.contains("to") { dice.one_of(&[0, 1, 3]) } else { 1 };
             format!(

@@ -398,3 +398,50 @@ fn recorded_fleets_are_as_busy_as_simulated_ones() {
     }
     assert_eq!(compared, 12, "two SDKs, two retries, three fleets each");
 }
+
+/// What an attempt and an answer cost the one process of a recorded fleet, in milliseconds: fitted
+/// to its arrivals, two numbers for all means of an SDK.
+const CPU_MS: [(&str, f64, f64); 2] = [("openai", 2.2, 1.8), ("anthropic", 1.0, 2.2)];
+
+/// 200 clients in one process are not 200 machines: the first answer is read when all have sent,
+/// and retries wait for each other.
+#[test]
+fn two_hundred_clients_in_one_process_come_as_late_as_recorded() {
+    let rows: Vec<Arrival> = read_csv(&unpacked(include_bytes!("data/sdk/fleet_arrivals.csv.gz")));
+    let mut fleets: BTreeMap<(String, String, String, u32), [Vec<f64>; 3]> = BTreeMap::new();
+    for row in rows.into_iter().filter(|row| row.clients == 200) {
+        let fleet = (row.sdk, row.version, row.scenario, row.scale);
+        fleets.entry(fleet).or_default()[row.attempt as usize].push(row.arrival_us as f64 / 1e6);
+    }
+    assert_eq!(fleets.len(), 7, "three builds, three fleets at most");
+    for ((sdk, version, scenario, scale), arrivals) in fleets {
+        let (_, attempt, answer) = CPU_MS.into_iter().find(|(name, ..)| *name == sdk).unwrap();
+        let backoff = match scale {
+            20 => "backoff = { sdk_jitter = { base = \"10s\", cap = \"160s\" } }",
+            _ => "",
+        };
+        let text = |host: &str| {
+            format!(
+                "{}\nworkload = {{ clients = 200, burst = {{}} }}\nmeasure = {{ per_retry = 2 }}\n[client]\n{host}\n\
+                 [[client.layers]]\nname = \"sdk\"\npreset = \"{}\"\n{backoff}\n",
+                stub(&scenario).unwrap(),
+                preset(&sdk, &version),
+            )
+        };
+        let costs = format!(
+            "host = {{ cpu_per_attempt = \"{attempt}ms\", cpu_per_answer = \"{answer}ms\" }}"
+        );
+        let [one_process, machines] = [text(&costs), text("")].map(|text| runs(&text, 50));
+        for retry in [1, 2] {
+            let recorded = arrivals[retry].iter().sum::<f64>() / arrivals[retry].len() as f64;
+            let off = |runs: &retrylab::experiment::CellRuns| {
+                let means = runs.values(&format!("retry_{retry}_mean_s"));
+                means.iter().sum::<f64>() / means.len() as f64 - recorded
+            };
+            let (found, without) = (off(&one_process), off(&machines));
+            assert!(found.abs() < 0.2, "{sdk} {scenario} x{scale}, retry {retry}: {found} s off");
+            // Waits are long beside the CPU's time only in the fleet that is slowed down.
+            assert!(scale == 20 || without < -0.25, "{sdk} {scenario}, retry {retry}: {without}");
+        }
+    }
+}

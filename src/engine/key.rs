@@ -17,6 +17,10 @@ pub enum Class {
     Answer = 0x12,
     /// What else the provider says comes out of the network: a failure, or silence.
     Word = 0x13,
+    /// A process has read a good answer.
+    AnswerRead = 0x14,
+    /// A process has read what else the provider says.
+    WordRead = 0x15,
     /// A connection is taken from the listen backlog.
     Accept = 0x20,
     /// An attempt comes out of the network.
@@ -38,6 +42,8 @@ impl Class {
             0x11 => Class::Head,
             0x12 => Class::Answer,
             0x13 => Class::Word,
+            0x14 => Class::AnswerRead,
+            0x15 => Class::WordRead,
             0x20 => Class::Accept,
             0x21 => Class::Arrival,
             0x30 => Class::Attempt,
@@ -123,6 +129,8 @@ mod tests {
             Key::new(2, Class::Head, 0, 0),
             Key::new(2, Class::Answer, 0, 0),
             Key::new(2, Class::Word, 0, 0),
+            Key::new(2, Class::AnswerRead, 0, 0),
+            Key::new(2, Class::WordRead, 0, 0),
             Key::new(2, Class::Accept, 0, 0),
             Key::new(2, Class::Arrival, 0, 0),
             Key::new(2, Class::Attempt, 0, 1),

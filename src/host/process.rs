@@ -15,6 +15,9 @@ pub struct Host {
     /// Time that an attempt keeps its process busy before it is sent: building the request,
     /// serialising, encrypting. A process does this for one attempt after the other.
     pub cpu_per_attempt: Span,
+    /// Time that an answer, good or bad, keeps the process busy before its client knows it; it
+    /// stands in the same line.
+    pub cpu_per_answer: Span,
     /// Limit of connections; without it, there is always one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
@@ -28,6 +31,7 @@ impl Default for Host {
         Host {
             processes: 1,
             cpu_per_attempt: Span::ZERO,
+            cpu_per_answer: Span::ZERO,
             connections: None,
             timeout_starts: TimeoutStarts::default(),
         }
@@ -49,7 +53,8 @@ pub enum TimeoutStarts {
 impl Host {
     /// True when nothing ever waits here.
     pub fn is_idle(&self) -> bool {
-        self.cpu_per_attempt == Span::ZERO && self.connections.is_none()
+        let cpu = self.cpu_per_attempt > Span::ZERO || self.cpu_per_answer > Span::ZERO;
+        !cpu && self.connections.is_none()
     }
 
     /// What is wrong with the parameters: the path below the host and a sentence.

@@ -43,7 +43,7 @@ pub(super) struct Group<'a> {
     pub(super) layers: Vec<LayerState<'a>>,
     /// Where its clients run, if that makes attempts wait.
     pub(super) host: Option<HostState<'a>>,
-    /// What is under way in its network, if it has one.
+    /// What is under way between clients and provider, if that takes time.
     pub(super) wire: Option<Wire<'a>>,
     pub(super) ledger: Ledger,
 }
@@ -69,7 +69,7 @@ impl<'a> Group<'a> {
             last_arrival: 0,
             layers,
             host: plan.host.as_ref().map(|host| HostState::new(host, plan)),
-            wire: plan.path.as_ref().map(Wire::new),
+            wire: Wire::of(plan),
             ledger: Ledger::default(),
         };
         group.grow_to(plan.known() as usize);

@@ -46,6 +46,11 @@ impl<'a> HostState<'a> {
         self.pools.get_mut(index as usize)
     }
 
+    /// The process of the client that has this number.
+    fn process(&mut self, number: u32) -> &mut Process {
+        &mut self.processes[(number % self.rule.processes) as usize]
+    }
+
     /// Connections that are held by someone.
     pub(super) fn connections_out(&self) -> u64 {
         let limit = self.rule.connections.map_or(0, |connections| connections.limit);
@@ -104,10 +109,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let number = group.client_number(place);
         let Some(host) = &mut group.host else { return };
         let cost = host.rule.cpu_per_attempt.nanos();
-        let process = (number % host.rule.processes) as usize;
         let done = match cost {
             0 => Some(now),
-            _ => host.processes[process].turn(now, cost, limit),
+            _ => host.process(number).turn(now, cost, limit),
         };
         if done == Some(now) {
             return self.send_from_host(request);
@@ -117,6 +121,20 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             Some(done) => self.schedule(done, Class::Attempt, request, step),
             None => self.schedule(limit, Class::Timeout, request, step),
         }
+    }
+
+    /// When the process of a request will have read what comes now; None when that takes no time.
+    #[inline]
+    pub(super) fn time_to_read(&mut self, request: u32) -> Option<Time> {
+        let (g, place) = self.split(request);
+        let cost = self.groups[g].host.as_ref()?.rule.cpu_per_answer.nanos();
+        if cost == 0 {
+            return None;
+        }
+        let now = self.events.now();
+        let group = &mut self.groups[g];
+        let number = group.client_number(place);
+        group.host.as_mut()?.process(number).turn(now, cost, Time::MAX)
     }
 
     /// An attempt leaves its host.

@@ -64,7 +64,7 @@ pub struct Ledger {
     pub lost_answers: u64,
     /// Failures of which the word was lost on the way to the client.
     pub lost_words: u64,
-    /// Good answers on the way to a client at the end.
+    /// Good answers on the way to a client, or in the line of its process, at the end.
     pub on_the_way_back: u64,
     /// Completions whose client no longer waited.
     pub late: u64,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::Observer;
 use super::guard::End;
 use super::simulation::{Phase, Simulation};
+use super::{GroupPlan, Observer};
 use crate::answer::{Failure, Outcome};
 use crate::engine::Class;
 use crate::host::{Path, Way};
 use crate::server::CancelledWork;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// What the provider says to an attempt, its good answer apart.
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +23,9 @@ pub(super) enum Word<'a> {
     },
 }
 
-/// What is under way in the network of a group.
+/// What is under way between the clients of a group and the provider.
 pub(super) struct Wire<'a> {
-    path: &'a Path,
+    path: Option<&'a Path>,
     /// By place: step and number of the last attempt, until it arrives.
     sent: Vec<(u32, u32)>,
     /// Numbers of attempts that later ones have overtaken, by place and step.
@@ -35,7 +35,13 @@ pub(super) struct Wire<'a> {
 }
 
 impl<'a> Wire<'a> {
-    pub(super) fn new(path: &'a Path) -> Wire<'a> {
+    /// None where all that is sent is there at once, and read at once.
+    pub(super) fn of(plan: &'a GroupPlan) -> Option<Wire<'a>> {
+        let reads = plan.host.as_ref().is_some_and(|host| host.cpu_per_answer > Span::ZERO);
+        (plan.path.is_some() || reads).then(|| Wire::new(plan.path.as_ref()))
+    }
+
+    fn new(path: Option<&'a Path>) -> Wire<'a> {
         Wire { path, sent: Vec::new(), overtaken: BTreeMap::new(), word: Vec::new() }
     }
 
@@ -87,7 +93,8 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let Some(wire) = &mut group.wire else {
             return self.reach(request, step, number, limit);
         };
-        match wire.path.there(&draws.streams, draws.number, step) {
+        let way = wire.path.map(|path| path.there(&draws.streams, draws.number, step));
+        match way.unwrap_or(Way::Takes(0)) {
             Way::Takes(0) => {
                 // What comes back may take longer.
                 self.schedule(limit, Class::Timeout, request, step);
@@ -126,9 +133,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     fn way_back(&self, request: u32, step: u32) -> Way {
         let (g, place) = self.split(request);
         let group = &self.groups[g];
-        match &group.wire {
+        match group.wire.as_ref().and_then(|wire| wire.path) {
             None => Way::Takes(0),
-            Some(wire) => wire.path.back(&group.streams, group.number(place), step),
+            Some(path) => path.back(&group.streams, group.number(place), step),
         }
     }
 
@@ -151,24 +158,51 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             return;
         }
         match self.way_back(request, step) {
-            Way::Takes(0) => self.hear(request, word),
+            Way::Takes(0) => self.read_word(request, step, word),
             Way::Takes(latency) => {
-                let (g, place) = self.split(request);
-                if let Some(wire) = &mut self.groups[g].wire {
-                    wire.word[place as usize] = Some(word);
-                }
                 let at = self.events.now().saturating_add(latency);
+                self.keep(request, word);
                 self.schedule(at, Class::Word, request, step);
             }
             Way::Lost => self.books(request).lost_words += 1,
         }
     }
 
-    /// A word comes out of the network, and its client still waits.
-    pub(super) fn on_word(&mut self, request: u32) {
+    /// A word is under way.
+    fn keep(&mut self, request: u32, word: Word<'a>) {
         let (g, place) = self.split(request);
-        let wire = self.groups[g].wire.as_mut();
-        if let Some(word) = wire.and_then(|wire| wire.word[place as usize].take()) {
+        if let Some(wire) = &mut self.groups[g].wire {
+            wire.word[place as usize] = Some(word);
+        }
+    }
+
+    fn kept(&mut self, request: u32) -> Option<Word<'a>> {
+        let (g, place) = self.split(request);
+        self.groups[g].wire.as_mut()?.word[place as usize].take()
+    }
+
+    /// A word comes out of the network, and its client still waits.
+    pub(super) fn on_word(&mut self, request: u32, step: u32) {
+        if let Some(word) = self.kept(request) {
+            self.read_word(request, step, word);
+        }
+    }
+
+    /// A word is there: the client's process has to read it.
+    #[inline]
+    fn read_word(&mut self, request: u32, step: u32, word: Word<'a>) {
+        match self.time_to_read(request) {
+            None => self.hear(request, word),
+            Some(done) => {
+                self.keep(request, word);
+                self.schedule(done, Class::WordRead, request, step);
+            }
+        }
+    }
+
+    /// A process has read a word, and its client still waits.
+    pub(super) fn on_word_read(&mut self, request: u32) {
+        if let Some(word) = self.kept(request) {
             self.hear(request, word);
         }
     }
@@ -191,7 +225,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             return;
         }
         match self.way_back(request, step) {
-            Way::Takes(0) => self.deliver(request, step),
+            Way::Takes(0) => self.read_answer(request, step),
             Way::Takes(latency) => {
                 self.books(request).on_the_way_back += 1;
                 let at = self.events.now().saturating_add(latency);
@@ -204,10 +238,29 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// A good answer comes out of the network.
     pub(super) fn on_answer(&mut self, request: u32, step: u32) {
         self.books(request).on_the_way_back -= 1;
+        self.read_answer(request, step);
+    }
+
+    /// A good answer is there: the client's process has to read it, if it still waits.
+    #[inline]
+    fn read_answer(&mut self, request: u32, step: u32) {
+        let done = if self.awaited(request, step) { self.time_to_read(request) } else { None };
+        match done {
+            None => self.deliver(request, step),
+            Some(done) => {
+                self.books(request).on_the_way_back += 1;
+                self.schedule(done, Class::AnswerRead, request, step);
+            }
+        }
+    }
+
+    /// A process has read a good answer.
+    pub(super) fn on_answer_read(&mut self, request: u32, step: u32) {
+        self.books(request).on_the_way_back -= 1;
         self.deliver(request, step);
     }
 
-    /// A good answer is there: the request has succeeded, if it still waits.
+    /// A good answer is known: the request has succeeded, if it still waits.
     #[inline]
     fn deliver(&mut self, request: u32, step: u32) {
         if !self.awaited(request, step) || self.late_at_the_limit(request) {
@@ -238,7 +291,7 @@ mod tests {
     #[test]
     fn attempts_that_are_overtaken_keep_their_numbers() {
         let path = Network { loss: 0.5, ..Network::default() }.path().unwrap();
-        let mut wire = Wire::new(&path);
+        let mut wire = Wire::new(Some(&path));
         wire.grow_to(2);
         wire.set_out(1, 5, 1);
         wire.set_out(1, 8, 2);

@@ -26,14 +26,14 @@ pub fn lines(client: &Client, lines: &mut Vec<String>) {
 }
 
 fn of_host(host: &Host, lines: &mut Vec<String>) {
-    if host.cpu_per_attempt > Span::ZERO {
+    if host.cpu_per_attempt > Span::ZERO || host.cpu_per_answer > Span::ZERO {
         let processes = match host.processes {
             1 => "all clients run in one process".to_owned(),
             n => format!("client i runs in process i mod {n}"),
         };
         lines.push(format!(
-            "{processes}, which is busy for {} with every attempt before it is sent, one after the other; answers cost it nothing",
-            host.cpu_per_attempt
+            "{processes}, which is busy for {} with every attempt before it is sent and for {} with every answer before its client knows it, one after the other",
+            host.cpu_per_attempt, host.cpu_per_answer
         ));
     }
     if let Some(connections) = host.connections {
