@@ -335,7 +335,7 @@ max_attempts = 3
 budget = { ratio = { of_requests = 0.1, scope = "fleet" } }
 "#;
 
-const IN_GROUPS: [Case; 19] = [
+const IN_GROUPS: [Case; 21] = [
     (
         "[provider]",
         "[workload]\nburst = {}\n[provider]",
@@ -348,6 +348,18 @@ const IN_GROUPS: [Case; 19] = [
     ("\"live\"", "\"batch\"", "15:1", &["two groups are called \"batch\"", "its own name"]),
     ("\"live\"", "\"my group\"", "7:1", &["group.0.name", "\"my group\"", "letters, digits"]),
     ("workload = { clients = 5, burst = {} }", "", "6:1", &["group.0", "`workload` is missing"]),
+    (
+        "name = \"live\"\n",
+        "name = \"live\"\npriority = 1\n",
+        "8:1",
+        &["group.0.priority", "there is none", "provider.queue"],
+    ),
+    (
+        "name = \"live\"\n",
+        "name = \"live\"\npriority = 10\n",
+        "8:1",
+        &["group.0.priority", "10 is not a class", "0 (first) to 9"],
+    ),
     ("clients = 9,", "clients = 0,", "16:14", &["group.1.workload.clients", "0 clients"]),
     ("jobs = 20", "jobs = 0", "16:43", &["group.1.workload.closed_loop.jobs", "0 jobs"]),
     (

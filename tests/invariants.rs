@@ -65,6 +65,9 @@ fn scenario(dice: &mut Dice, groups: usize) -> String {
     }
     for group in 0..groups {
         writeln!(text, "[[group]]\nname = \"group{group}\"").unwrap();
+        if text.contains("\nqueue = ") && dice.chance(30) {
+            writeln!(text, "priority = {}", dice.below(4)).unwrap();
+        }
         host(dice, &mut text);
         clients(dice, "group.workload", "group.request", &mut text);
         (0..dice.below(4)).for_each(|l| layer(dice, l, "group", &mut text));

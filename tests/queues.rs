@@ -11,8 +11,8 @@ use common::{Metrics, REPLICATIONS, assert_agrees, assert_caught, runs, runs_and
 use retrylab::experiment::CellRuns;
 use retrylab::model::Observer;
 use retrylab::theory::queue::{
-    erlang_b, mm1_mean_in_system, mm1_mean_sojourn, mm1_mean_wait, mm1_wait_tail, mmc_mean_wait,
-    mmc_wait_tail, mmck,
+    erlang_b, mm1_mean_in_system, mm1_mean_sojourn, mm1_mean_wait, mm1_mean_wait_of_class,
+    mm1_wait_tail, mmc_mean_wait, mmc_wait_tail, mmck,
 };
 use retrylab::theory::retry::product_form;
 use retrylab::units::Time;
@@ -97,6 +97,34 @@ fn ten_servers_with_a_queue() {
     let theory = mmc_wait_tail(servers, load, 0.2);
     assert_agrees("long waits", &good_tail, theory);
     assert_caught("long waits", &bad_tail, theory);
+}
+
+#[test]
+fn classes_wait_as_cobham_says() {
+    let loads = [0.2, 0.2, 0.2];
+    let run = |priorities: [u8; 3], horizon_s: u32| {
+        let groups: String = (0..3)
+            .map(|class| {
+                format!(
+                    "[[group]]\nname = \"c{class}\"\npriority = {}\n\
+                     workload = {{ poisson = {{ rate = \"{}/s\" }} }}\n",
+                    priorities[class], loads[class]
+                )
+            })
+            .collect();
+        let text = format!(
+            "measure = {{ horizon = \"{horizon_s}s\", window = \"10s\" }}\n\
+             provider = {{ concurrency = 1, service = {EXPONENTIAL}, {UNBOUNDED} }}\n{groups}"
+        );
+        runs(&text, REPLICATIONS)
+    };
+    let (good, bad) = (run([0, 1, 2], 120_000), run([0, 0, 0], 5_000));
+    for class in 0..3 {
+        let metric = format!("group_c{class}_queue_wait_mean_s");
+        let theory = mm1_mean_wait_of_class(&loads, class);
+        assert_agrees(&metric, &good.values(&metric), theory);
+        assert_caught(&metric, &bad.values(&metric), theory);
+    }
 }
 
 /// Refused attempts per attempt.

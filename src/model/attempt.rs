@@ -50,9 +50,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let (g, place) = self.split(request);
         let draws = self.groups[g].draws(place, step);
         let group = &self.groups[g];
+        let priority = group.plan.priority;
         let who = Caller { group: g, client: group.client(place) };
         let tokens = || group.plan.tokens(draws.number, &group.streams);
-        if let Some(refusal) = self.provider.refusal(now, number, draws, who, tokens) {
+        if let Some(refusal) = self.provider.refusal(now, number, draws, (who, priority), tokens) {
             let books = &mut self.groups[g].ledger;
             let (count, failure) = match refusal {
                 Refusal::Silence => {
@@ -69,7 +70,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             *count += 1;
             return self.say(request, step, Word::Failure(failure));
         }
-        let job = Job { request, step, attempt: number, admitted: now };
+        let job = Job { request, step, attempt: number, priority, admitted: now };
         self.take_in(job);
         self.schedule(limit, Class::Timeout, request, step);
         match self.provider.admission.admit(job) {

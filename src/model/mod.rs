@@ -81,6 +81,8 @@ pub struct GroupPlan {
     pub output_tokens: Sampler,
     /// Whether answers are streamed.
     pub stream: bool,
+    /// Its class in the provider's queue; 0 goes before 1.
+    pub priority: u8,
     /// Layers of the client, innermost first.
     pub layers: Vec<Layer>,
     /// Where its clients run; None never makes an attempt wait.

@@ -84,8 +84,9 @@ impl ProviderPlan {
 }
 
 impl<'a> Provider<'a> {
-    /// A provider that nobody has called; `clients` are those of each group.
-    pub(super) fn new(plan: &'a ProviderPlan, clients: &[u32]) -> Provider<'a> {
+    /// A provider that nobody has called; `clients` are those of each group,
+    /// who are in so many `classes`.
+    pub(super) fn new(plan: &'a ProviderPlan, clients: &[u32], classes: usize) -> Provider<'a> {
         let loses = |fault: &Fault| matches!(fault, Fault::Capacity(c) if c.loses());
         let takes_back =
             plan.cancelled_work == CancelledWork::Removed || plan.faults.iter().any(loses);
@@ -94,7 +95,7 @@ impl<'a> Provider<'a> {
             backlog: plan.backlog.map(AcceptQueue::new),
             limiter: Limiter::new(&plan.limits, clients),
             pace: Pace::of(&plan.faults),
-            admission: Admission::new(plan.concurrency, plan.queue),
+            admission: Admission::new(plan.concurrency, plan.queue, classes),
             in_hand: takes_back.then(InHand::new),
             refill_pending: false,
         }
@@ -126,7 +127,7 @@ impl<'a> Provider<'a> {
         now: Time,
         attempt: u32,
         draws: Draws,
-        who: Caller,
+        (who, priority): (Caller, u8),
         tokens: impl FnOnce() -> Tokens,
     ) -> Option<Refusal<'a>> {
         let plan = self.plan;
@@ -152,7 +153,7 @@ impl<'a> Provider<'a> {
         {
             return Some(Refusal::Limit(kind, Failure::Status(Rejection { status: 429, hint })));
         }
-        if self.admission.has_place() {
+        if self.admission.has_place(priority) {
             return None;
         }
         self.let_go(now, who, 0);

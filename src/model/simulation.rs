@@ -88,6 +88,8 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         }
         let clients: Vec<u32> = plan.groups.iter().map(|group| group.clients).collect();
         let known = plan.groups.iter().map(|group| group.known() as usize).sum();
+        let last_class = plan.groups.iter().map(|group| group.priority).max();
+        let classes = 1 + usize::from(last_class.unwrap_or(0));
         Simulation {
             plan,
             streams,
@@ -97,7 +99,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             fingerprint: Fingerprint::default(),
             groups,
             shared,
-            provider: Provider::new(&plan.provider, &clients),
+            provider: Provider::new(&plan.provider, &clients, classes),
             timeline: Timeline::of(&plan.provider.faults, &plan.provider.actions),
             observer,
             too_many_steps: false,

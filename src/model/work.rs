@@ -110,7 +110,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         };
         match stay.service {
             None => {
-                let found = self.provider.admission.withdraw(request, step, stay.admitted);
+                let priority = self.groups[self.split(request).0].plan.priority;
+                let line = &mut self.provider.admission;
+                let found = line.withdraw(priority, (request, step), stay.admitted);
                 debug_assert!(found.is_some(), "waiting work is in the line");
                 self.books(request).on_removed(now);
                 self.let_go(request, 0);

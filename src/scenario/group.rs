@@ -16,6 +16,8 @@ use crate::workload::Workload;
 pub struct Group {
     /// Its name; None for the one group of the short form.
     pub name: Option<String>,
+    /// Its class in the provider's queue: 0, the default, goes before 1, up to 9.
+    pub priority: u8,
     /// Where its requests come from.
     pub workload: Workload,
     /// What its requests ask for.
@@ -70,6 +72,8 @@ pub(super) struct File {
 #[serde(deny_unknown_fields)]
 struct NamedGroup {
     name: String,
+    #[serde(default, skip_serializing_if = "is_0")]
+    priority: u8,
     workload: Workload,
     #[serde(default)]
     request: Request,
@@ -79,6 +83,10 @@ struct NamedGroup {
     host: Option<Host>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     network: Option<Network>,
+}
+
+fn is_0(priority: &u8) -> bool {
+    *priority == 0
 }
 
 /// Sections that belong to a group.
@@ -92,6 +100,7 @@ impl TryFrom<File> for Scenario {
             (Some(groups), _) => groups.into_iter().map(Group::from).collect(),
             (None, Some(workload)) => vec![Group {
                 name: None,
+                priority: 0,
                 workload,
                 request: file.request.unwrap_or_default(),
                 client: file.client.unwrap_or_default(),
@@ -131,14 +140,29 @@ impl From<Scenario> for File {
 
 impl From<NamedGroup> for Group {
     fn from(group: NamedGroup) -> Group {
-        let NamedGroup { name, workload, request, layers, host, network } = group;
-        Group { name: Some(name), workload, request, client: Client { layers, host, network } }
+        let NamedGroup { name, priority, workload, request, layers, host, network } = group;
+        Group {
+            name: Some(name),
+            priority,
+            workload,
+            request,
+            client: Client { layers, host, network },
+        }
     }
 }
 
 impl From<Group> for NamedGroup {
     fn from(group: Group) -> NamedGroup {
-        let Group { name, workload, request, client: Client { layers, host, network } } = group;
-        NamedGroup { name: name.unwrap_or_default(), workload, request, layers, host, network }
+        let Group { name, priority, workload, request, client: Client { layers, host, network } } =
+            group;
+        NamedGroup {
+            name: name.unwrap_or_default(),
+            priority,
+            workload,
+            request,
+            layers,
+            host,
+            network,
+        }
     }
 }

@@ -193,6 +193,7 @@ impl Group {
             input_tokens: self.request.input_tokens.sampler(),
             output_tokens: self.request.output_tokens.sampler(),
             stream: self.request.stream,
+            priority: self.priority,
             layers: self.layers(folder)?,
             host: self.client.host.filter(|host| !host.is_idle()),
             path: self.client.network.as_ref().and_then(Network::path),

@@ -8,8 +8,12 @@ impl Scenario {
     /// Its parts that have metrics of their own.
     pub fn parts(&self) -> Vec<Part> {
         let provider = &self.provider;
+        let displaced = self.groups.iter().any(|group| group.priority > 0);
         let drops = provider.queue.map(|queue| queue.line()).is_some_and(|line| {
-            line.max_wait.is_some() || line.drop_gone || line.when_full == WhenFull::DropOldest
+            line.max_wait.is_some()
+                || line.drop_gone
+                || displaced
+                || line.when_full == WhenFull::DropOldest
         });
         let mut layers = self.groups.iter().flat_map(|group| &group.client.layers);
         let breaks = layers.any(|layer| layer.breaker.is_some());

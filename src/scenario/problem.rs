@@ -371,6 +371,9 @@ pub fn check(scenario: &Scenario) -> Option<Problem> {
         .or_else(|| check_measure(scenario))
 }
 
+/// The last class in a provider's queue.
+const MAX_PRIORITY: u8 = 9;
+
 fn check_groups(groups: &[Group]) -> Option<Problem> {
     let all = |text: String| Some((steps(&["group"]), text));
     if groups.is_empty() {
@@ -389,6 +392,13 @@ fn check_groups(groups: &[Group]) -> Option<Problem> {
                 let text = format!("two groups are called \"{name}\"; give each its own name");
                 return Some((at, text));
             }
+        }
+        if group.priority > MAX_PRIORITY {
+            let text = format!(
+                "{} is not a class; write 0 (first) to {MAX_PRIORITY} (last)",
+                group.priority
+            );
+            return Some((group.path(index, "priority"), text));
         }
         if let Some((below, text)) = group.workload.problem() {
             return Some(([group.path(index, "workload"), steps(&below)].concat(), text));
@@ -448,6 +458,13 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
         let text =
             format!("the status {} is not an error; write 400 to 599", provider.overload_status);
         return Some((steps(&["provider", "overload_status"]), text));
+    }
+    let behind = |group: &Group| group.priority > 0;
+    if provider.queue.is_none()
+        && let Some(index) = scenario.groups.iter().position(behind)
+    {
+        let text = "classes go before each other in a queue, and there is none; write provider.queue, such as { fifo = { limit = 100 } }";
+        return Some((scenario.groups[index].path(index, "priority"), text.to_owned()));
     }
     if let Some((key, text)) = provider.queue.and_then(Queue::problem) {
         return Some((steps(&["provider", "queue", "", key]), text));

@@ -30,6 +30,22 @@ pub fn mm1_mean_wait(load: f64) -> f64 {
     load / spare_capacity(1, load)
 }
 
+/// M/M/1 with classes that go before each other and do not interrupt service: mean time before
+/// service starts of class `class`, `ρ / ((1−σ)(1−σ'))`, in mean services, where `ρ` is the sum
+/// of `loads`, `σ` that of the classes before it, and `σ'` that with its own.
+///
+/// Cobham, "Priority assignment in waiting line problems", Operations Research 2 (1954),
+/// <https://doi.org/10.1287/opre.2.1.70>. `NaN` when there is no such class, infinite when `σ'` is
+/// not below 1, and true only while `ρ` is.
+pub fn mm1_mean_wait_of_class(loads: &[f64], class: usize) -> f64 {
+    if class >= loads.len() {
+        return f64::NAN;
+    }
+    let all: f64 = loads.iter().sum();
+    let before: f64 = loads[..class].iter().sum();
+    all / spare_capacity(1, before) / spare_capacity(1, before + loads[class])
+}
+
 /// M/M/1: probability to wait longer than `t` mean services, `ρ·e^{−(1−ρ)t}`.
 pub fn mm1_wait_tail(load: f64, t: f64) -> f64 {
     mmc_wait_tail(1, load, t)
@@ -134,6 +150,19 @@ mod tests {
         assert_close(mm1_wait_tail(0.8, 5.0), 0.294_303_552_9, 5.001e-11);
         assert_close(mm1_sojourn_quantile(0.8, 0.5), 3.4657, 5.001e-5);
         assert_close(mm1_sojourn_quantile(0.8, 0.99), 23.0259, 5.001e-5);
+    }
+
+    #[test]
+    fn classes_wait_in_their_order_and_together_as_one() {
+        let loads = [0.3, 0.2, 0.3];
+        let waits = [0, 1, 2].map(|class| mm1_mean_wait_of_class(&loads, class));
+        assert_close(waits[0], 0.8 / 0.7, 1e-14);
+        assert_close(waits[1], 0.8 / 0.7 / 0.5, 1e-14);
+        assert_close(waits[2], 0.8 / 0.5 / 0.2, 1e-13);
+        // Kleinrock's conservation law: the order moves waits, it does not remove work.
+        let weighted: f64 = loads.iter().zip(waits).map(|(load, wait)| load * wait).sum();
+        assert_close(weighted, 0.8 * mm1_mean_wait(0.8), 1e-13);
+        assert!(mm1_mean_wait_of_class(&loads, 3).is_nan());
     }
 
     #[test]

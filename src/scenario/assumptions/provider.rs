@@ -19,6 +19,12 @@ pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
             of_gone_clients(provider)
         )),
     }
+    if scenario.groups.iter().any(|group| group.priority > 0) {
+        lines.push(format!(
+            "classes: service is not interrupted; a full queue answers {} to the last class that waits, when an arrival is before it",
+            provider.overload_status
+        ));
+    }
     lines.extend(provider.queue.and_then(|queue| queue_line(queue, provider.overload_status)));
     let mut said = Vec::new();
     for line in provider.faults.iter().flat_map(fault_lines) {
