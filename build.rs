@@ -12,9 +12,11 @@ fn main() -> io::Result<()> {
         ("SDK", "src/presets/sdk"),
         ("PRICES", "src/presets/prices"),
         ("LIMITS", "src/presets/limits"),
+        ("SERVICES", "src/presets/service"),
     ];
     for (constant, folder) in folders {
-        let files = sorted(Path::new(folder))?;
+        let mut files = sorted(Path::new(folder))?;
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
         embed(&mut presets, constant, &files, stem);
     }
     fs::write(out.join("presets.rs"), presets)?;

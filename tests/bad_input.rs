@@ -171,7 +171,7 @@ const VALUES: [Case; 41] = [
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
 ];
 
-const KINDS: [Case; 27] = [
+const KINDS: [Case; 33] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -288,6 +288,42 @@ const KINDS: [Case; 27] = [
         "[[provider.actions]]\nlimit = { at = \"1s\", of = \"requests\", rate = \"1/s\" }\n[[client.layers]]",
         "16:22",
         &["provider.actions.0.limit.of", "no limit on requests to change"],
+    ),
+    (
+        "concurrency = 5",
+        "billing = { price = \"gpt-5\", cancel_lag = \"1s\" }",
+        "10:30",
+        &["provider.billing.cancel_lag", "cancel_aware"],
+    ),
+    (
+        "concurrency = 5",
+        "billing = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 1.0, cache_lifetime = \"1s\" }",
+        "10:66",
+        &["provider.billing.cache_lifetime", "cached_input_usd_per_mtok"],
+    ),
+    (
+        "concurrency = 5",
+        "slower_when_full = 0.5\nconcurrency = 5",
+        "10:1",
+        &["provider.slower_when_full", "1 to 1000"],
+    ),
+    (
+        "concurrency = 5",
+        "slower_when_full = 2.0",
+        "10:1",
+        &["provider.slower_when_full", "never full"],
+    ),
+    (
+        "\"10ms\"",
+        "{ prefill_decode = { prefill = [[2, \"1s\"], [1, \"2s\"]], decode = [[1, \"1s\"]] } }",
+        "9:1",
+        &["provider.service", "prefill needs points in ascending order"],
+    ),
+    (
+        "\"10ms\"",
+        "{ prefill_decode = { preset = \"llama2-70b-8xh10\" } }",
+        "9:32",
+        &["service.prefill_decode.preset", "did you mean `llama2-70b-8xh100`?"],
     ),
     ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
     (

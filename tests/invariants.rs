@@ -146,11 +146,25 @@ fn provider(dice: &mut Dice, text: &mut String) {
         writeln!(text, "cancelled_work = \"removed\"").unwrap();
     }
     writeln!(text, "overload_status = {}", dice.one_of(&[429, 503, 529, 404])).unwrap();
-    let service = match dice.below(6) {
+    if dice.chance(15) {
+        let lifetime = dice.one_of(&SPANS);
+        let rule = dice.one_of(&["strict", "cancel_aware", "free_errors"]);
+        writeln!(
+            text,
+            "billing = {{ price = \"gpt-4o\", rule = \"{rule}\", cache_lifetime = \"{lifetime}\" }}"
+        )
+        .unwrap();
+    }
+    if dice.chance(15) && text.contains("\nconcurrency") {
+        writeln!(text, "slower_when_full = {}", dice.one_of(&["1.0", "2.5", "1000.0"])).unwrap();
+    }
+    let service = match dice.below(7) {
         0 => "{ exponential = { mean = \"80ms\" } }".to_owned(),
         1 => "{ uniform = { low = \"0s\", high = \"200ms\" } }".to_owned(),
         2 => "{ lognormal = { median = \"50ms\", p90 = \"400ms\" } }".to_owned(),
         3 => "{ tokens = { first = \"20ms\", rate = \"200/s\" } }".to_owned(),
+        4 => "{ prefill_decode = { prefill = [[5, \"10ms\"], [20, \"40ms\"]], decode = [[1, \"1ms\"], [4, \"3ms\"]] } }"
+            .to_owned(),
         _ => format!("\"{}\"", dice.one_of(&SPANS)),
     };
     writeln!(text, "service = {service}").unwrap();
@@ -192,7 +206,9 @@ fn limits(dice: &mut Dice, text: &mut String) {
         ));
     }
     if dice.chance(15) {
-        writeln!(text, "billing = {{ price = \"gpt-4o\" }}").unwrap();
+        if !text.contains("\nbilling") {
+            writeln!(text, "billing = {{ price = \"gpt-4o\" }}").unwrap();
+        }
         keys.push(format!("spend = {{ usd = {} }}", dice.one_of(&["0.0", "0.0001", "1.0"])));
     }
     keys.push(format!("rejected_consumes = \"{}\"", dice.one_of(&["none", "request", "tokens"])));
@@ -590,12 +606,13 @@ fn run_within(
     let ledger = &report.ledger;
     let finished = ledger.completed - ledger.failed;
     let unsure = ledger.stopped + ledger.failed;
+    let least = if text.contains("free_errors") { ledger.delivered } else { finished };
     let pairs = [
         ("attempts", auditor.attempts, ledger.arrived()),
         ("starts", auditor.started, ledger.started),
         ("outcomes", auditor.resolved, ledger.succeeded + ledger.partial + ledger.gave_up_total()),
         // Stopped work is billed unless it was stopped at once; broken streams are, errors not.
-        ("bills", auditor.billed.clamp(finished, finished + unsure), auditor.billed),
+        ("bills", auditor.billed.clamp(least, finished + unsure), auditor.billed),
         ("deliveries", auditor.useful, ledger.succeeded),
     ];
     match pairs.iter().find(|(_, seen, booked)| seen != booked) {

@@ -22,8 +22,12 @@ pub fn main(args: &Args) -> Result<Answer> {
     let all = |kind: Kind| -> Vec<Preset> {
         kind.names().into_iter().filter_map(|name| find(kind, name)).collect()
     };
-    let kinds =
-        [("layer", all(Kind::Layer)), ("price", all(Kind::Price)), ("limits", all(Kind::Limits))];
+    let kinds = [
+        ("layer", all(Kind::Layer)),
+        ("price", all(Kind::Price)),
+        ("limits", all(Kind::Limits)),
+        ("service", all(Kind::Service)),
+    ];
     if args.json {
         let entry = |kind: &str, p: &Preset| json!({ "kind": kind, "name": p.name, "what": p.about.what, "source": p.about.source, "date": p.about.date, "keys": p.keys });
         let presets: Vec<_> =

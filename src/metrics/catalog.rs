@@ -99,11 +99,13 @@ pub enum Part {
     Host,
     /// A network that loses attempts and answers.
     Loss,
+    /// A prompt cache.
+    PromptCache,
 }
 
 impl Part {
     /// All parts, in the order in which their metrics are reported.
-    pub const ALL: [Part; 15] = [
+    pub const ALL: [Part; 16] = [
         Part::Dropping,
         Part::Cancelling,
         Part::Silence,
@@ -117,6 +119,7 @@ impl Part {
         Part::Limit(LimitKind::OutputTokens),
         Part::Limit(LimitKind::Tokens),
         Part::Limit(LimitKind::Growth),
+        Part::PromptCache,
         Part::Host,
         Part::Loss,
     ];
@@ -295,7 +298,7 @@ const TABLE: &[Row] = {
 
 /// The metrics of parts.
 const OF_PARTS: &[(Part, Row)] = {
-    use Better::{Lower, Neither};
+    use Better::{Higher, Lower, Neither};
     &[
         (
             Part::Dropping,
@@ -481,6 +484,16 @@ const OF_PARTS: &[(Part, Row)] = {
                 Lower,
                 "answers, good ones and errors, lost on the way to a client that waits",
                 |f| Some((f.report.ledger.lost_answers + f.report.ledger.lost_words) as f64),
+            ),
+        ),
+        (
+            Part::PromptCache,
+            (
+                "cached_tokens",
+                "tokens",
+                Higher,
+                "billed input tokens that were read from the prompt cache",
+                |f| Some(f.recorder.billed.cached as f64),
             ),
         ),
     ]

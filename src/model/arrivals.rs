@@ -72,12 +72,13 @@ impl Arrivals {
             let arrival = trace[request as usize];
             return Tokens {
                 input: arrival.input_tokens.into(),
+                cached: 0,
                 output: arrival.output_tokens.into(),
             };
         }
         let draw = |sampler: &Sampler, which| {
             sampler.sample(streams.stream(Purpose::Tokens, request, which))
         };
-        Tokens { input: draw(input, 0), output: draw(output, 1) }
+        Tokens { input: draw(input, 0), cached: 0, output: draw(output, 1) }
     }
 }

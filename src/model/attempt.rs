@@ -7,7 +7,7 @@ use super::wire::Word;
 use crate::answer::Failure;
 use crate::client::ReplyAtTimeout;
 use crate::engine::Class;
-use crate::server::{Caller, Job, Place, Tokens};
+use crate::server::{BillingRule, Caller, Job, Place, Tokens};
 use crate::units::Time;
 
 impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
@@ -96,9 +96,12 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.books(request).failed += 1;
             return self.say(request, step, Word::Failure(failure));
         }
-        let tokens = self.tokens(request);
-        self.let_go(request, tokens.output);
-        self.bill(request, tokens);
+        let spent = self.spent(request, step);
+        self.let_go(request, spent.output);
+        let free = self.plan.provider.billing.rule == BillingRule::FreeErrors;
+        if !free || self.awaited(request, step) {
+            self.bill(request, spent);
+        }
         self.send_answer(request, step);
     }
 

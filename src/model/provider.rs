@@ -4,10 +4,11 @@ use super::work::InHand;
 use crate::answer::{Failure, Rejection};
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Action, Admission, Backlog, Break, Caller, CancelledWork, Denied, ErrorRate,
-    Fault, LimitKind, Limiter, Limits, Pace, Price, Queue, ServiceSampler, Strikes, Tokens,
+    AcceptQueue, Action, Admission, Backlog, Billing, Break, Caller, CancelledWork, Denied,
+    ErrorRate, Fault, LimitKind, Limiter, Limits, Pace, Price, PromptCache, Queue, ServiceSampler,
+    Strikes, Tokens,
 };
-use crate::units::Time;
+use crate::units::{LONGEST, Time};
 
 /// A provider made ready to run.
 #[derive(Clone, Debug)]
@@ -24,10 +25,12 @@ pub struct ProviderPlan {
     pub backlog: Option<Backlog>,
     /// The limits.
     pub limits: Limits,
-    /// The price of a token, if there is one.
-    pub price: Option<Price>,
+    /// What is billed, and its price.
+    pub billing: Billing,
     /// Service times.
     pub service: ServiceSampler,
+    /// How many times as long service takes when all places are busy at its start.
+    pub slower_when_full: Option<f64>,
     /// Faults.
     pub faults: Vec<Fault>,
     /// What operators do.
@@ -40,6 +43,8 @@ pub(super) struct Provider<'a> {
     backlog: Option<AcceptQueue>,
     pub(super) limiter: Option<Limiter<'a>>,
     pace: Option<Pace>,
+    price: Option<Price>,
+    pub(super) prompts: Option<PromptCache>,
     pub(super) admission: Admission,
     pub(super) in_hand: Option<InHand>,
     /// True when free places are to be taken from the line at the end of this instant.
@@ -96,6 +101,8 @@ impl<'a> Provider<'a> {
             limiter: Limiter::new(&plan.limits, clients),
             pace: Pace::of(&plan.faults),
             admission: Admission::new(plan.concurrency, plan.queue, classes),
+            price: plan.billing.price(),
+            prompts: plan.billing.cache_lifetime.map(PromptCache::new),
             in_hand: takes_back.then(InHand::new),
             refill_pending: false,
         }
@@ -171,7 +178,7 @@ impl<'a> Provider<'a> {
     /// `tokens` are billed.
     #[inline]
     pub(super) fn bill(&mut self, tokens: Tokens) {
-        if let (Some(limiter), Some(price)) = (&mut self.limiter, self.plan.price) {
+        if let (Some(limiter), Some(price)) = (&mut self.limiter, self.price) {
             limiter.bill(price.of(tokens));
         }
     }
@@ -184,7 +191,7 @@ impl<'a> Provider<'a> {
         attempt: u32,
         draws: Draws,
         broken: Option<Break>,
-        output: impl FnOnce() -> u64,
+        tokens: impl Fn() -> Tokens,
     ) -> Time {
         let Draws { streams, number, .. } = draws;
         let slow = self.plan.faults.iter().enumerate().find_map(|(index, fault)| match fault {
@@ -193,10 +200,13 @@ impl<'a> Provider<'a> {
             }
             _ => None,
         });
-        let service =
-            slow.unwrap_or_else(|| self.plan.service.sample(&streams, number, attempt, output));
+        let busy = self.admission.busy();
+        let service = slow.unwrap_or_else(|| {
+            let usual = self.plan.service.sample(&streams, number, attempt, busy, &tokens);
+            self.under_load(usual, busy)
+        });
         let service = broken.map_or(service, |broken| {
-            let first = self.first_token().min(service);
+            let first = self.first_token(|| tokens().input).min(service);
             first + ((service - first) as f64 * broken.part.unwrap_or(0.0)) as u64
         });
         match &self.pace {
@@ -205,9 +215,23 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// Time to first token.
-    pub(super) fn first_token(&self) -> u64 {
-        self.plan.service.first()
+    /// `usual` as it is when `busy` places are taken.
+    fn under_load(&self, usual: u64, busy: u32) -> u64 {
+        let plan = self.plan;
+        let (Some(factor), Some(places)) = (plan.slower_when_full, plan.concurrency) else {
+            return usual;
+        };
+        // In millionths, so that times stay integers.
+        let more = ((factor - 1.0) * 1e6 + 0.5) as u128;
+        let others = u128::from(busy.min(places).saturating_sub(1));
+        let whole = u128::from(places.saturating_sub(1).max(1)) * 1_000_000;
+        let longer = u128::from(usual) + u128::from(usual) * more * others / whole;
+        longer.min(u128::from(LONGEST)) as u64
+    }
+
+    /// Time to first token, of a prompt of so many tokens.
+    pub(super) fn first_token(&self, input: impl FnOnce() -> u64) -> u64 {
+        self.plan.service.first(input)
     }
 
     /// Where the streamed answer to an attempt breaks off, if it does.

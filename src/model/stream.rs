@@ -6,7 +6,7 @@ use super::wire::Word;
 use crate::answer::Failure;
 use crate::client::TimeoutOf;
 use crate::engine::Class;
-use crate::server::{Break, How, Tokens};
+use crate::server::{BillingRule, Break, How, Tokens};
 use crate::units::Time;
 
 impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
@@ -17,7 +17,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             return;
         }
         self.state_mut(request).phase = Phase::Streaming;
-        let first = self.provider.first_token();
+        let first = self.provider.first_token(|| self.tokens(request).input);
         let until = |timeout| if first > timeout { timeout } else { Time::MAX };
         self.set_silence(request, step, until);
     }
@@ -72,10 +72,12 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// A streamed answer breaks off.
     pub(super) fn on_break(&mut self, request: u32, step: u32, broken: Break) {
         self.books(request).failed += 1;
-        let all = self.tokens(request);
+        let all = self.spent(request, step);
         let output = (all.output as f64 * broken.part.unwrap_or(0.0)) as u64;
         self.let_go(request, output);
-        self.bill(request, Tokens { output, ..all });
+        if self.plan.provider.billing.rule != BillingRule::FreeErrors {
+            self.bill(request, Tokens { output, ..all });
+        }
         let delivered = broken.part.is_some();
         let word = match broken.how {
             How::Error => Word::Failure(Failure::Stream { delivered }),

@@ -268,7 +268,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             return;
         }
         let (g, _) = self.split(request);
-        self.observer.delivered(self.events.now(), g, self.tokens(request));
+        self.observer.delivered(self.events.now(), g, self.spent(request, step));
         let books = self.books(request);
         books.delivered += 1;
         books.succeeded += 1;

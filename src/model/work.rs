@@ -7,7 +7,7 @@ use super::simulation::Simulation;
 use super::wire::Word;
 use crate::answer::Failure;
 use crate::engine::{Class, Key};
-use crate::server::{Caller, CancelledWork, Job, Tokens};
+use crate::server::{BillingRule, Caller, CancelledWork, Job, Tokens, output_so_far};
 use crate::units::Time;
 
 /// Where a piece of admitted work is.
@@ -46,9 +46,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let (g, place) = self.split(job.request);
         let group = &self.groups[g];
         let draws = group.draws(place, job.step);
-        let output = || group.plan.tokens(draws.number, &group.streams).output;
+        let tokens = || group.plan.tokens(draws.number, &group.streams);
         let broken = self.broken(job.request, job.step);
-        let ends = self.provider.end_of_service(now, job.attempt, draws, broken, output);
+        let ends = self.provider.end_of_service(now, job.attempt, draws, broken, tokens);
         let streams = group.plan.stream;
         self.groups[g].ledger.on_started(now, ends - now);
         self.observer.started(now, g, now - job.admitted);
@@ -57,6 +57,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
         {
             stay.service = Some((now, ends));
+        }
+        if let Some(prompts) = &mut self.provider.prompts {
+            prompts.on_start(now, job.request, job.step);
         }
         if streams {
             self.send_head(job.request, job.step);
@@ -120,10 +123,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             Some((started, ends)) => {
                 self.books(request).on_stopped(now, ends - now);
                 // A client may go at the very instant at which its turn has come.
-                let tokens = if now > started { self.tokens(request) } else { Tokens::default() };
-                self.let_go(request, tokens.output);
+                let output = self.output_so_far(request, step, started, ends);
+                self.let_go(request, output);
                 if now > started {
-                    self.bill(request, tokens);
+                    self.bill_stopped(request, step, started, ends);
                 }
                 self.provider.admission.leave();
                 self.refill_after_this_instant();
@@ -176,6 +179,40 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             let (group, place) = self.split(request);
             let who = Caller { group, client: self.groups[group].client(place) };
             self.provider.let_go(self.events.now(), who, output);
+        }
+    }
+
+    /// The tokens that the attempt sent at `step` is billed for when its answer is complete.
+    #[inline]
+    pub(super) fn spent(&self, request: u32, step: u32) -> Tokens {
+        let tokens = self.tokens(request);
+        let found = self.provider.prompts.as_ref().is_some_and(|p| p.found(request, step));
+        Tokens { cached: if found { tokens.input } else { 0 }, ..tokens }
+    }
+
+    /// Tokens that have come so far of an answer whose service started at `started` and would have
+    /// ended at `ends`.
+    fn output_so_far(&self, request: u32, step: u32, started: Time, ends: Time) -> u64 {
+        let tokens = self.tokens(request);
+        let lag = self.plan.provider.billing.cancel_lag.map_or(0, |lag| lag.nanos());
+        let elapsed = (self.events.now() - started).saturating_add(lag);
+        let first = self.provider.first_token(|| tokens.input);
+        // An answer that would have broken off has only a part.
+        let part = self.broken(request, step).map_or(1.0, |broken| broken.part.unwrap_or(0.0));
+        let output = (tokens.output as f64 * part) as u64;
+        output_so_far(output, elapsed, first, ends - started)
+    }
+
+    /// Service that is stopped because its client has gone is billed as the rule says.
+    fn bill_stopped(&mut self, request: u32, step: u32, started: Time, ends: Time) {
+        let spent = self.spent(request, step);
+        match self.plan.provider.billing.rule {
+            BillingRule::Strict => self.bill(request, spent),
+            BillingRule::CancelAware => {
+                let output = self.output_so_far(request, step, started, ends);
+                self.bill(request, Tokens { output, ..spent });
+            }
+            BillingRule::FreeErrors => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! Facts about vendors: data files with a source and a date, embedded in the binary.
 //!
 //! One file per SDK version range under `sdk/`, one per price list under `prices/`, one per tier of
-//! rate limits under `limits/`. The name of
+//! rate limits under `limits/`, one per measured machine under `service/`. The name of
 //! the file is the name of the preset; adding one needs no code. A version range is also found by
 //! any version in it: `openai-python-2.46.0` is in the file that covers 1.76 to 2.51.
 
@@ -76,6 +76,8 @@ pub enum Kind {
     Price,
     /// The rate limits of a tier.
     Limits,
+    /// The measured service times of a model on a machine.
+    Service,
 }
 
 impl Kind {
@@ -84,6 +86,7 @@ impl Kind {
             Kind::Layer => SDK,
             Kind::Price => PRICES,
             Kind::Limits => LIMITS,
+            Kind::Service => SERVICES,
         }
     }
 
@@ -92,6 +95,7 @@ impl Kind {
             Kind::Layer => "layer",
             Kind::Price => "price",
             Kind::Limits => "limits",
+            Kind::Service => "service",
         }
     }
 
@@ -136,7 +140,7 @@ mod tests {
 
     #[test]
     fn every_embedded_file_is_complete() {
-        for kind in [Kind::Layer, Kind::Price, Kind::Limits] {
+        for kind in [Kind::Layer, Kind::Price, Kind::Limits, Kind::Service] {
             assert!(!kind.names().is_empty());
             for (name, text) in kind.files() {
                 let preset = parse(kind, name, text).unwrap();

@@ -237,6 +237,12 @@ fn expand_presets(table: &mut Table) -> std::result::Result<(), Problem> {
                 expand(section_table, key, kind).map_err(|text| (path, text))?;
             }
         }
+        if let Some(Value::Table(service)) = provider.get_mut("service")
+            && let Some(Value::Table(tables)) = service.get_mut("prefill_decode")
+        {
+            let path = ["provider", "service", "prefill_decode", "preset"].map(Step::key).to_vec();
+            expand(tables, "preset", Kind::Service).map_err(|text| (path, text))?;
+        }
     }
     Ok(())
 }

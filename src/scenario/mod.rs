@@ -32,7 +32,7 @@ use crate::metrics::Watch;
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
 use crate::server::{Action, Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
 use crate::units::Span;
-use crate::workload::read_trace;
+use crate::workload::{Arrival, read_trace};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,6 +92,10 @@ pub struct Provider {
     pub overload_status: u16,
     /// Service time.
     pub service: Service,
+    /// How many times as long service takes when all places are busy at its start, 1 to 1000;
+    /// evenly less with fewer of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slower_when_full: Option<f64>,
     /// Listen backlog; without it, no connection is ever reset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backlog: Option<Backlog>,
@@ -113,6 +117,7 @@ impl Default for Provider {
             cancelled_work: CancelledWork::default(),
             overload_status: 529,
             service: Service::default(),
+            slower_when_full: None,
             backlog: None,
             limits: Limits::default(),
             billing: Billing::default(),
@@ -224,15 +229,16 @@ impl Group {
         measured::with_measured_waits(&self.client.layers, folder)
     }
 
-    /// Mean tokens of an answer.
-    fn mean_output(&self, plan: &GroupPlan) -> f64 {
-        match &plan.arrivals {
-            Arrivals::Trace(trace) => {
-                let sum: u64 = trace.iter().map(|arrival| u64::from(arrival.output_tokens)).sum();
-                sum as f64 / trace.len() as f64
-            }
-            _ => self.request.output_tokens.mean(),
-        }
+    /// Mean tokens of a prompt and of an answer.
+    fn mean_tokens(&self, plan: &GroupPlan) -> (f64, f64) {
+        let Arrivals::Trace(trace) = &plan.arrivals else {
+            return (self.request.input_tokens.mean(), self.request.output_tokens.mean());
+        };
+        let mean = |tokens: fn(&Arrival) -> u32| {
+            let sum: u64 = trace.iter().map(|arrival| u64::from(tokens(arrival))).sum();
+            sum as f64 / trace.len() as f64
+        };
+        (mean(|arrival| arrival.input_tokens), mean(|arrival| arrival.output_tokens))
     }
 }
 
@@ -271,7 +277,8 @@ impl Scenario {
             overload_status: provider.overload_status,
             backlog: provider.backlog,
             limits: provider.limits.clone(),
-            price: provider.billing.price(),
+            billing: provider.billing.clone(),
+            slower_when_full: provider.slower_when_full,
             service: provider.service.sampler(),
             faults: provider.faults.clone(),
             actions: provider.actions.clone(),
@@ -288,22 +295,31 @@ impl Scenario {
     /// time, and at most the request limit. None when neither bounds it.
     pub fn capacity_per_window(&self, plan: &Plan) -> Option<f64> {
         let window = self.measure.window.seconds();
-        let mean = self.provider.service.mean_s(self.mean_output(plan));
+        let full = self.provider.concurrency.unwrap_or(1);
+        let mean = self.provider.service.mean_s(self.mean_tokens(plan), full)
+            * self.provider.slower_when_full.unwrap_or(1.0);
         let places = self.provider.concurrency.filter(|_| mean > 0.0);
         let service = places.map(|places| f64::from(places) / mean);
         let limit = self.provider.limits.requests.as_ref().map(|l| l.rate.hertz());
         [service, limit].into_iter().flatten().reduce(f64::min).map(|rate| rate * window)
     }
 
-    /// Mean tokens of an answer, over the requests that groups are expected to have.
-    fn mean_output(&self, plan: &Plan) -> f64 {
+    /// Mean tokens of a prompt and of an answer, over the requests that groups are expected to
+    /// have.
+    fn mean_tokens(&self, plan: &Plan) -> (f64, f64) {
         if let ([group], [plan]) = (&self.groups[..], &plan.groups[..]) {
-            return group.mean_output(plan);
+            return group.mean_tokens(plan);
         }
         let pairs = || self.groups.iter().zip(&plan.groups);
         let requests =
             |plan: &GroupPlan| plan.arrivals.expected(plan.clients, self.measure.horizon);
         let all: f64 = pairs().map(|(_, plan)| requests(plan)).sum();
-        pairs().map(|(group, plan)| group.mean_output(plan) * requests(plan) / all).sum()
+        let mean = |of: fn((f64, f64)) -> f64| {
+            let part = |(group, plan): (&Group, &GroupPlan)| {
+                of(group.mean_tokens(plan)) * requests(plan) / all
+            };
+            pairs().map(part).sum()
+        };
+        (mean(|(input, _)| input), mean(|(_, output)| output))
     }
 }

@@ -34,6 +34,7 @@ impl Scenario {
             Part::Operator => {
                 provider.actions.iter().any(|a| matches!(a, Action::Pause(_) | Action::Ramp(_)))
             }
+            Part::PromptCache => provider.billing.cache_lifetime.is_some(),
             Part::Limit(kind) => {
                 let kinds = provider.limits.kinds();
                 kinds != [LimitKind::Requests] && kinds.contains(kind)

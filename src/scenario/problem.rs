@@ -469,6 +469,18 @@ fn check_provider(scenario: &Scenario) -> Option<Problem> {
     if let Some((key, text)) = provider.queue.and_then(Queue::problem) {
         return Some((steps(&["provider", "queue", "", key]), text));
     }
+    if let Some(factor) = provider.slower_when_full {
+        let text = if !(1.0..=1000.0).contains(&factor) {
+            Some(format!("slower_when_full = {factor} is out of range; write 1 to 1000"))
+        } else {
+            let endless = provider.concurrency.is_none();
+            endless
+                .then(|| "unlimited places are never full; write provider.concurrency".to_owned())
+        };
+        if let Some(text) = text {
+            return Some((steps(&["provider", "slower_when_full"]), text));
+        }
+    }
     if let Some((below, text)) = provider.limits.problem() {
         return Some((steps(&[&["provider", "limits"], &below[..]].concat()), text));
     }

@@ -13,6 +13,7 @@ mod backlog;
 mod billing;
 mod faults;
 mod limits;
+mod prompt_cache;
 mod queue;
 mod service;
 
@@ -21,7 +22,7 @@ pub use actions::{
 };
 pub use admission::{Admission, Job, Place};
 pub use backlog::{AcceptQueue, Backlog};
-pub use billing::{Billing, BillingRule, Price, Tokens};
+pub use billing::{Billing, BillingRule, Price, Tokens, output_so_far};
 pub use faults::{
     Break, Capacity, ErrorRate, Fault, How, Outage, Pace, Refuse, Share, Slow, SlowDown,
     StreamError, Strikes, When, Work,
@@ -30,5 +31,6 @@ pub use limits::{
     Caller, ConcurrencyLimit, Consumes, Counting, Denied, GrowthLimit, Kind as LimitKind, Limiter,
     Limits, RateLimit, RetryAfterHeader, Settle, SpendCap,
 };
+pub use prompt_cache::PromptCache;
 pub use queue::{CancelledWork, Line, Queue, WhenFull};
-pub use service::{Service, ServiceSampler, TokenService};
+pub use service::{PrefillDecode, Service, ServiceSampler, TokenService};

@@ -3,8 +3,8 @@
 use super::limits;
 use crate::scenario::{Provider, Scenario};
 use crate::server::{
-    Action, CancelledWork, Capacity, ErrorRate, Fault, Outage, PausedArrivals, Queue, Share, Slow,
-    Strikes, WhenFull, Work,
+    Action, BillingRule, CancelledWork, Capacity, ErrorRate, Fault, Outage, PausedArrivals, Queue,
+    Service, Share, Slow, Strikes, WhenFull, Work,
 };
 use crate::units::Span;
 
@@ -39,9 +39,40 @@ pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
         let prefix = group.prefix();
         lines.push(format!("{prefix}tokens are those of the trace; {section} is not used"));
     }
-    if provider.billing.usd(Default::default()).is_some() {
-        lines.push("billing: finished work in full, also when its client has gone; refusals and resets are free; no caching discount".to_owned());
+    if let Some(factor) = provider.slower_when_full {
+        lines.push(format!(
+            "service takes {factor} times as long when all places are busy at its start, and evenly less with fewer of them"
+        ));
     }
+    if matches!(provider.service, Service::PrefillDecode { .. }) {
+        lines.push("service: prefill by the length of the prompt, then tokens at the pace of the load at the start of service".to_owned());
+    }
+    lines.extend(billing_line(provider));
+}
+
+fn billing_line(provider: &Provider) -> Option<String> {
+    let billing = &provider.billing;
+    billing.price()?;
+    let stopped = provider.cancelled_work == CancelledWork::Removed;
+    let events = match billing.rule {
+        BillingRule::Strict if stopped => {
+            "finished and stopped work in full; refusals and resets are free"
+        }
+        BillingRule::Strict => {
+            "finished work in full, also when its client has gone; refusals and resets are free"
+        }
+        BillingRule::CancelAware => {
+            "finished work in full, also when its client has gone; stopped work up to its last token; refusals and resets are free"
+        }
+        BillingRule::FreeErrors => "answers whose client still waits when they are finished",
+    };
+    let caching = match billing.cache_lifetime {
+        None => "no caching discount".to_owned(),
+        Some(lifetime) => {
+            format!("prompts of retries within {lifetime} of their last use at the cached price")
+        }
+    };
+    Some(format!("billing: {events}; {caching}"))
 }
 
 /// What becomes of work whose client has gone.

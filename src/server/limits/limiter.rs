@@ -234,7 +234,7 @@ mod tests {
     }
 
     fn tokens(input: u64) -> impl FnOnce() -> Tokens {
-        move || Tokens { input, output: 0 }
+        move || Tokens { input, ..Tokens::default() }
     }
 
     #[test]

@@ -1,17 +1,22 @@
 //! How long an answer takes.
 
+mod prefill_decode;
+
+pub use prefill_decode::PrefillDecode;
+
 use std::fmt;
 
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{self, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::Tokens;
 use crate::dist::{Distribution, Exponential, Lognormal, Sampler, Uniform};
 use crate::rng::{Purpose, Streams};
 use crate::units::{LONGEST, Rate, Span};
 
-/// Service time as a scenario states it: a span, a law, or from the tokens of the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+/// Service time as a scenario states it: a span, a law, or from the tokens of the request.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Service {
     /// Independent of the request.
@@ -20,6 +25,11 @@ pub enum Service {
     Tokens {
         /// The parameters.
         tokens: TokenService,
+    },
+    /// From measured tables.
+    PrefillDecode {
+        /// The parameters.
+        prefill_decode: PrefillDecode,
     },
 }
 
@@ -41,6 +51,7 @@ enum Named {
     Uniform(Uniform<Span>),
     Lognormal(Lognormal<Span>),
     Tokens(TokenService),
+    PrefillDecode(PrefillDecode),
 }
 
 impl Default for Service {
@@ -57,15 +68,18 @@ impl Service {
             Service::Tokens { tokens } => tokens.rate.is_zero().then(|| {
                 "tokens: a rate of 0 never finishes an answer; write a rate above 0/s".to_owned()
             }),
+            Service::PrefillDecode { prefill_decode } => prefill_decode.problem(),
         }
     }
 
-    /// Mean service time in seconds, given the mean output tokens.
-    pub fn mean_s(&self, output_tokens: f64) -> f64 {
+    /// Mean service time in seconds, given the mean tokens of a request, when `busy` are in
+    /// service.
+    pub fn mean_s(&self, (input, output): (f64, f64), busy: u32) -> f64 {
         match self {
             Service::Drawn(distribution) => distribution.mean() / 1e9,
-            Service::Tokens { tokens } => {
-                tokens.first.seconds() + output_tokens / tokens.rate.hertz()
+            Service::Tokens { tokens } => tokens.first.seconds() + output / tokens.rate.hertz(),
+            Service::PrefillDecode { prefill_decode } => {
+                prefill_decode.whole(input as u64, output as u64, busy) as f64 / 1e9
             }
         }
     }
@@ -75,45 +89,58 @@ impl Service {
         match self {
             Service::Drawn(distribution) => ServiceSampler::Drawn(distribution.sampler()),
             Service::Tokens { tokens } => ServiceSampler::Tokens(*tokens),
+            Service::PrefillDecode { prefill_decode } => {
+                ServiceSampler::PrefillDecode(prefill_decode.clone())
+            }
         }
     }
 }
 
 /// Service times of attempts, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum ServiceSampler {
     /// One draw per attempt.
     Drawn(Sampler),
     /// Computed from the tokens of the request.
     Tokens(TokenService),
+    /// From tables.
+    PrefillDecode(PrefillDecode),
 }
 
 impl ServiceSampler {
-    /// Time to first token in nanoseconds; a drawn service time streams from its start.
-    pub fn first(&self) -> u64 {
+    /// Time to first token in nanoseconds; a drawn service time streams from its start. The
+    /// prompt's tokens are asked for when they matter.
+    pub fn first(&self, input: impl FnOnce() -> u64) -> u64 {
         match self {
             ServiceSampler::Drawn(_) => 0,
             ServiceSampler::Tokens(t) => t.first.nanos(),
+            ServiceSampler::PrefillDecode(tables) => tables.first(input()),
         }
     }
 
-    /// The service time of `attempt` of `request`; `output_tokens` is asked for when it matters.
+    /// The service time of `attempt` of `request` when `busy` are in service, itself included;
+    /// `tokens` are asked for when they matter.
     #[inline]
     pub fn sample(
         &self,
         streams: &Streams,
         request: u32,
         attempt: u32,
-        output_tokens: impl FnOnce() -> u64,
+        busy: u32,
+        tokens: impl FnOnce() -> Tokens,
     ) -> u64 {
         match self {
             ServiceSampler::Drawn(sampler) => {
                 sampler.sample(streams.stream(Purpose::Service, request, attempt))
             }
             ServiceSampler::Tokens(t) => {
-                let nanos = u128::from(output_tokens()) * u128::from(t.rate.period())
+                let nanos = u128::from(tokens().output) * u128::from(t.rate.period())
                     / u128::from(t.rate.events());
                 t.first.nanos() + nanos.min(u128::from(LONGEST)) as u64
+            }
+            ServiceSampler::PrefillDecode(tables) => {
+                let Tokens { input, output, .. } = tokens();
+                tables.whole(input, output, busy)
             }
         }
     }
@@ -136,7 +163,7 @@ impl<'de> Visitor<'de> for SpanOrKind {
     type Value = Service;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a duration, or one of tokens, exponential, uniform, lognormal as a table")
+        f.write_str("a duration, or one of tokens, prefill_decode, exponential, uniform, lognormal as a table")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Service, E> {
@@ -156,6 +183,7 @@ impl<'de> Visitor<'de> for SpanOrKind {
             Named::Uniform(law) => Service::Drawn(Distribution::Uniform(law)),
             Named::Lognormal(law) => Service::Drawn(Distribution::Lognormal(law)),
             Named::Tokens(tokens) => Service::Tokens { tokens },
+            Named::PrefillDecode(prefill_decode) => Service::PrefillDecode { prefill_decode },
         })
     }
 }
