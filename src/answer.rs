@@ -28,6 +28,8 @@ pub enum Failure<'a> {
 pub enum Gate {
     /// A circuit breaker that is open.
     Breaker,
+    /// Adaptive throttling.
+    Throttle,
 }
 
 /// An answer that is an error.
@@ -69,6 +71,14 @@ pub struct Statement {
 }
 
 impl Failure<'_> {
+    /// The status that the provider answered with; 0 when there was none.
+    pub fn status_code(&self) -> u16 {
+        match self {
+            Failure::Status(answer) => answer.status,
+            _ => 0,
+        }
+    }
+
     /// An answer with `status` that says nothing else.
     pub fn status(status: u16) -> Failure<'static> {
         Failure::Status(Rejection { status, hint: Hint::None })
@@ -109,18 +119,27 @@ pub enum Reason {
     NotRetryable,
     /// A circuit breaker was open.
     Breaker,
+    /// The client throttled itself.
+    Throttle,
 }
 
 impl Reason {
     /// All reasons, in the order in which they are reported.
-    pub const ALL: [Reason; 5] =
-        [Reason::Attempts, Reason::Deadline, Reason::Budget, Reason::NotRetryable, Reason::Breaker];
+    pub const ALL: [Reason; 6] = [
+        Reason::Attempts,
+        Reason::Deadline,
+        Reason::Budget,
+        Reason::NotRetryable,
+        Reason::Breaker,
+        Reason::Throttle,
+    ];
 }
 
 impl From<Gate> for Reason {
     fn from(gate: Gate) -> Reason {
         match gate {
             Gate::Breaker => Reason::Breaker,
+            Gate::Throttle => Reason::Throttle,
         }
     }
 }

@@ -32,6 +32,8 @@ pub enum Purpose {
     WayThere = 7,
     /// The way back of what is said to it.
     WayBack = 8,
+    /// Whether a client throttles an attempt; the layer's number is added.
+    Throttle = 32,
     /// Wait before a retry; the layer's number is added, so layers draw apart.
     Backoff = 64,
     /// Whether a fault strikes an attempt; the fault's number is added.
@@ -85,6 +87,12 @@ impl Streams {
     #[inline]
     pub fn backoff(&self, layer: u32, entity: u32, step: u32) -> Stream {
         self.at(Purpose::Backoff as u32 + layer, entity, step)
+    }
+
+    /// The stream by which layer number `layer` throttles `entity` at `step`.
+    #[inline]
+    pub fn throttle(&self, layer: u32, entity: u32, step: u32) -> Stream {
+        self.at(Purpose::Throttle as u32 + layer, entity, step)
     }
 
     /// The stream by which fault number `fault` strikes `attempt` of `entity`.

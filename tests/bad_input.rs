@@ -491,6 +491,33 @@ fn a_wrong_group_is_named_by_line() {
     policies(&["--group", "live", "--layer", "app"], &["no layer is called \"app\"", "sdk"]);
 }
 
+const BUDGETS: [Case; 4] = [
+    (
+        "max_attempts = 3",
+        "budget = { retry_throttling = { max_tokens = 2000, token_ratio = 0.1, scope = \"fleet\" } }",
+        "17:33",
+        &["client.layers.0.budget.retry_throttling.max_tokens", "2000", "0.001 to 1000"],
+    ),
+    (
+        "max_attempts = 3",
+        "budget = { active_retries = { ratio = 20, scope = \"fleet\" } }",
+        "17:31",
+        &["ratio = 20", "0 to 1"],
+    ),
+    (
+        "max_attempts = 3",
+        "budget = { recent_ratio = { ratio = 0.2, window = \"10s\", reserve_per_s = 1, scope = \"fleet\" } }",
+        "17:12",
+        &["`deposit` is missing", "write one of call, success"],
+    ),
+    (
+        "max_attempts = 3",
+        "adaptive_throttle = { k = 0.5, scope = \"fleet\" }",
+        "17:23",
+        &["client.layers.0.adaptive_throttle.k", "0.5", "1 to 1000"],
+    ),
+];
+
 const BREAKERS: [Case; 5] = [
     (
         "max_attempts = 3",
@@ -616,8 +643,14 @@ fn the_small_scenario_itself_is_right() {
 #[test]
 fn a_wrong_line_is_named_with_key_found_and_allowed() {
     let home = tempfile::tempdir().unwrap();
-    for (old, new, place, parts) in
-        UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&KINDS).chain(&BACKOFFS).chain(&BREAKERS)
+    for (old, new, place, parts) in UNKNOWN
+        .iter()
+        .chain(&SYNTAX)
+        .chain(&VALUES)
+        .chain(&KINDS)
+        .chain(&BACKOFFS)
+        .chain(&BREAKERS)
+        .chain(&BUDGETS)
     {
         assert!(SMALL.contains(old), "{old}");
         std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();

@@ -398,26 +398,10 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
     if dice.chance(35) {
         writeln!(text, "deadline = \"{}\"", dice.one_of(&LIMITS)).unwrap();
     }
-    let scope = dice.one_of(&SCOPES);
     // What groups share they must state alike.
     let shared = |scope: &str| client == "group" && scope == "fleet";
-    match dice.below(4) {
-        0 if shared(scope) => {}
-        0 => {
-            let (ratio, burst) =
-                (dice.one_of(&["0.0", "0.1", "1.0", "0.7"]), dice.one_of(&["0.0", "0.5", "4.0"]));
-            writeln!(text, "budget = {{ ratio = {{ of_requests = {ratio}, burst = {burst}, scope = \"{scope}\" }} }}").unwrap();
-        }
-        1 => {
-            let mut capacity = dice.one_of(&["0.0", "1.0", "10.0"]);
-            let (mut refill, mut cost) =
-                (dice.one_of(&["0.0", "0.1", "2.0"]), dice.one_of(&["0.0", "1.0", "5.0"]));
-            if shared(scope) {
-                (capacity, refill, cost) = ("10.0", "0.1", "1.0");
-            }
-            writeln!(text, "budget = {{ token_bucket = {{ capacity = {capacity}, refill_per_success = {refill}, cost = {cost}, scope = \"{scope}\" }} }}").unwrap();
-        }
-        _ => {}
+    if dice.chance(70) {
+        budget(dice, client, text);
     }
     if dice.chance(40) {
         let (permits, scope) = (dice.one_of(&[1, 2, 9]), dice.one_of(&SCOPES));
@@ -453,6 +437,63 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
         breaker(dice, client, text);
     }
     text.push('\n');
+}
+
+fn budget(dice: &mut Dice, client: &str, text: &mut String) {
+    let ratio = dice.one_of(&["0.1", "0.7", "1.0"]);
+    let kind = dice.below(6);
+    let (name, keys) = match kind {
+        0 => {
+            let burst = dice.one_of(&["0.0", "0.5", "4.0"]);
+            ("ratio", format!("of_requests = {}, burst = {burst}", dice.one_of(&["0.0", ratio])))
+        }
+        1 => {
+            let (capacity, refill) =
+                (dice.one_of(&["0.0", "1.0", "10.0"]), dice.one_of(&["0.0", "0.1", "2.0"]));
+            let cost = dice.one_of(&["0.0", "1.0", "5.0"]);
+            let keys =
+                format!("capacity = {capacity}, refill_per_success = {refill}, cost = {cost}");
+            ("token_bucket", keys)
+        }
+        2 => {
+            let most = dice.one_of(&["1.0", "3.0", "20.0"]);
+            ("retry_throttling", format!("max_tokens = {most}, token_ratio = {ratio}"))
+        }
+        3 => {
+            let (taken_at, base) =
+                (dice.one_of(&["decision", "send"]), dice.one_of(&["attempts", "calls"]));
+            let floor = dice.one_of(&[0, 1, 3]);
+            let keys = format!(
+                "ratio = {ratio}, floor = {floor}, taken_at = \"{taken_at}\", base = \"{base}\", whole = {}",
+                dice.chance(50)
+            );
+            ("active_retries", keys)
+        }
+        4 => {
+            let keys = "cost = 5, throttled_cost = 1, timeout_cost = 7, first_success = 0.5";
+            ("retry_quota", format!("capacity = {}, {keys}", dice.one_of(&[0, 5, 30])))
+        }
+        _ => {
+            let (deposit, parts) = (dice.one_of(&["call", "success"]), dice.one_of(&[1, 1_000]));
+            let reserve = dice.one_of(&["0", "0.5", "3"]);
+            let keys = format!(
+                "ratio = {ratio}, window = \"1s\", slices = 3, reserve_per_s = {reserve}, deposit = \"{deposit}\", parts = {parts}"
+            );
+            ("recent_ratio", keys)
+        }
+    };
+    // What groups share they must state alike.
+    let scopes = if client == "group" { &SCOPES[..2] } else { &SCOPES };
+    let scope = dice.one_of(scopes);
+    writeln!(text, "budget = {{ {name} = {{ {keys}, scope = \"{scope}\" }} }}").unwrap();
+    if dice.chance(20) {
+        let (k, window) = (dice.one_of(&["1.0", "2.0"]), dice.one_of(&["100ms", "2min"]));
+        writeln!(
+            text,
+            "adaptive_throttle = {{ k = {k}, window = \"{window}\", scope = \"{scope}\" }}"
+        )
+        .unwrap();
+    }
 }
 
 fn breaker(dice: &mut Dice, client: &str, text: &mut String) {
@@ -512,7 +553,7 @@ impl Limits {
         let shared = layers.iter().filter_map(|l| l.semaphore).filter(|s| s.scope != Scope::Client);
         Limits {
             deadline: layers.last().and_then(|l| l.deadline).map_or(Time::MAX, |d| d.nanos()),
-            attempts: layers.iter().map(|l| l.max_attempts).product(),
+            attempts: layers.iter().map(|l| l.max_attempts).product::<u32>(),
             present: shared.map(|s| s.permits).min().filter(|_| patient).unwrap_or(u32::MAX),
         }
     }
@@ -707,6 +748,7 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.gave_up[2],
             l.gave_up[3],
             l.gave_up[4],
+            l.gave_up[5],
             l.succeeded,
             l.partial,
             l.late,
@@ -730,6 +772,7 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.lost_answers,
             l.lost_words,
             l.on_the_way + l.on_the_way_back,
+            l.layers.iter().map(|layer| layer.throttle_refused).sum(),
         ];
         seen.resize(counts.len(), 0);
         counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));

@@ -12,7 +12,7 @@ fn table() -> String {
     let mut text =
         String::from("\n| metric | unit | better | meaning |\n| --- | --- | --- | --- |\n");
     let watch = Watch { window: 1, per_retry: 1, groups: 0 };
-    for metric in catalog(&["NAME"], &[], watch, &Part::ALL) {
+    for metric in catalog(&["NAME"], &[], watch, Part::ALL) {
         let better = match metric.better {
             Better::Lower => "lower",
             Better::Higher => "higher",

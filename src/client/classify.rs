@@ -23,7 +23,7 @@ pub struct RetryOn {
     /// Streamed answers that broke off.
     #[serde(skip_serializing_if = "BrokenStreams::is_default")]
     pub broken_streams: BrokenStreams,
-    /// Attempts that a breaker of the client did not let through.
+    /// Attempts that a breaker or a throttle of the client did not let through.
     #[serde(skip_serializing_if = "is_false")]
     pub refusals: bool,
     /// Whether `x-should-retry` decides before everything else.

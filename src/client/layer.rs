@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, BreakerRule, Budget, RetryAfter, RetryOn, SemaphoreSpec};
+use super::{Backoff, BreakerRule, Budget, RetryAfter, RetryOn, SemaphoreSpec, ThrottleRule};
 use crate::units::Span;
 
 /// The complete policy of one layer.
@@ -47,6 +47,9 @@ pub struct Layer {
     /// Circuit breaker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerRule>,
+    /// Adaptive throttling: a client that is refused sends less.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adaptive_throttle: Option<ThrottleRule>,
     /// Limit of calls under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semaphore: Option<SemaphoreSpec>,
@@ -109,6 +112,7 @@ impl Layer {
             deadline: None,
             budget: None,
             breaker: None,
+            adaptive_throttle: None,
             semaphore: None,
         }
     }
@@ -116,6 +120,12 @@ impl Layer {
     /// The failures that its breaker counts.
     pub fn breaker_counts(&self) -> &RetryOn {
         self.breaker.as_ref().and_then(|breaker| breaker.on.as_ref()).unwrap_or(&self.retry_on)
+    }
+
+    /// The failures that its throttle takes for refusals of the provider.
+    pub fn throttle_counts(&self) -> &RetryOn {
+        let throttle = self.adaptive_throttle.as_ref();
+        throttle.and_then(|throttle| throttle.on.as_ref()).unwrap_or(&self.retry_on)
     }
 
     /// What is wrong with the parameters: the path below the layer and a sentence.
@@ -149,6 +159,9 @@ impl Layer {
         }
         if let Some((key, text)) = self.budget.as_ref().and_then(Budget::problem) {
             return Some((vec!["budget", "", key], text));
+        }
+        if let Some((key, text)) = self.adaptive_throttle.as_ref().and_then(ThrottleRule::problem) {
+            return Some((vec!["adaptive_throttle", key], text));
         }
         let (below, text) = self.breaker.as_ref()?.problem()?;
         Some(([&["breaker"], &below[..]].concat(), text))

@@ -13,6 +13,7 @@ mod layer;
 mod retry_after;
 mod semaphore;
 mod table;
+mod throttle;
 mod window;
 
 pub use at_once::AtOnce;
@@ -20,7 +21,10 @@ pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
 pub use breaker::{
     Breaker, BreakerRule, Consecutive, Counts, FailureRatio, HalfOpen, Ticket, Verdict,
 };
-pub use budget::{Budget, Ratio, TokenBucket, Vault};
+pub use budget::{
+    Active, ActiveBase, ActiveRetries, Budget, Deposit, Held, PermitTaken, Ratio, RecentRatio,
+    RetryQuota, RetryThrottling, TokenBucket, Vault,
+};
 pub use classify::{BrokenStreams, RetryOn, UnknownCodes};
 pub use formula::Formula;
 pub use layer::{Layer, ReplyAtTimeout, TimeoutOf};
@@ -30,6 +34,7 @@ pub use retry_after::{
 };
 pub use semaphore::{Semaphore, SemaphoreSpec};
 pub use table::{Choice, WaitTable};
+pub use throttle::{Throttle, ThrottleRule};
 pub use window::SlidingCounts;
 
 use serde::{Deserialize, Serialize};

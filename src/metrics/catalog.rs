@@ -93,6 +93,8 @@ pub enum Part {
     Operator,
     /// A circuit breaker.
     Breaker,
+    /// Adaptive throttling.
+    Throttle,
     /// A limit of this kind, beside others or other than on requests.
     Limit(LimitKind),
     /// A host that makes attempts wait.
@@ -105,13 +107,14 @@ pub enum Part {
 
 impl Part {
     /// All parts, in the order in which their metrics are reported.
-    pub const ALL: [Part; 16] = [
+    pub const ALL: &[Part] = &[
         Part::Dropping,
         Part::Cancelling,
         Part::Silence,
         Part::Losing,
         Part::Operator,
         Part::Breaker,
+        Part::Throttle,
         Part::Limit(LimitKind::Spend),
         Part::Limit(LimitKind::Concurrency),
         Part::Limit(LimitKind::Requests),
@@ -382,6 +385,22 @@ const OF_PARTS: &[(Part, Row)] = {
                 Neither,
                 "time that breakers were open, all together, up to the horizon",
                 |f| sum_of_layers(f, |layer| layer.breaker_open).map(|ns| ns / 1e9),
+            ),
+        ),
+        (
+            Part::Throttle,
+            ("gave_up_throttle", "requests", Lower, "given up: the client throttled itself", |f| {
+                gave_up(f, Reason::Throttle)
+            }),
+        ),
+        (
+            Part::Throttle,
+            (
+                "throttle_refused",
+                "attempts",
+                Neither,
+                "attempts that adaptive throttling did not send",
+                |f| sum_of_layers(f, |layer| layer.throttle_refused),
             ),
         ),
         (

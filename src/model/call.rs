@@ -18,9 +18,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let (g, place) = self.split(request);
         for l in (0..above).rev() {
             self.groups[g].layers[l].enter(now, place);
-            if let Some(vault) = self.vault(request, l) {
-                vault.on_request();
-            }
+            self.deposit_of_call(request, l);
             let goes_on = self.admit_call(request, l)
                 && self.acquire(request, l)
                 && self.start_attempt(request, l);
@@ -38,7 +36,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         }
     }
 
-    /// Starts an attempt of layer `l`, unless its breaker refuses: then what follows has happened.
+    /// Starts an attempt of layer `l`, unless it is refused: then what follows has happened.
+    #[inline]
     fn start_attempt(&mut self, request: u32, l: usize) -> bool {
         let now = self.events.now();
         let (g, place) = self.split(request);
@@ -47,6 +46,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             return false;
         }
         self.groups[g].layers[l].start_attempt(now, place);
+        self.activate(request, l);
         true
     }
 
@@ -127,26 +127,30 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         }
         let (_, place) = self.split(request);
         let held = self.held_from(request);
-        // Layer `calling` has a call under way, layers from `held` on an attempt as well; what
-        // layers further inside remember is over.
-        let calling = match self.state(request).phase {
-            Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l),
-            _ => held,
+        // Layer `calling` has a call under way, layers from `held` on a permit, and those from
+        // `running` on an attempt; what layers further inside remember is over.
+        let (calling, running) = match self.state(request).phase {
+            Phase::Waiting(l) | Phase::Backoff(l) => (usize::from(l), held),
+            Phase::Granted(_) => (held, held + 1),
+            _ => (held, held),
         };
         for l in (calling..self.layers(request).len()).rev() {
             let is_deadline = self.layers(request)[l].deadline(place) <= now;
-            if is_deadline || (l >= held && self.layers(request)[l].expiry(place) <= now) {
-                let failure =
-                    if is_deadline { Failure::Timeout } else { self.timed_out(request, l) };
-                self.abandon(request, calling..l, held);
-                if l >= held {
-                    self.attempt_over(request, l, End::Failed(&failure));
-                }
-                return match is_deadline {
-                    true => self.give_up(request, l, failure, Reason::Deadline),
-                    false => self.decide(request, l, failure),
-                };
+            if !is_deadline && (l < running || self.layers(request)[l].expiry(place) > now) {
+                continue;
             }
+            let failure = if is_deadline { Failure::Timeout } else { self.timed_out(request, l) };
+            self.abandon(request, calling..l, held);
+            if l >= running {
+                self.attempt_over(request, l, End::Failed(&failure));
+            } else if l >= held {
+                self.attempt_over(request, l, End::Abandoned);
+            }
+            match is_deadline {
+                true => self.give_up(request, l, failure, Reason::Deadline),
+                false => self.decide(request, l, failure),
+            }
+            break;
         }
     }
 

@@ -34,14 +34,15 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let now = self.events.now();
         let (g, place) = self.split(request);
         let outer_limit = self.earliest_limit(request, l);
-        let layer = &self.groups[g].layers[l];
-        if !layer.rule.retry_on.retries(failure) {
+        let rule = self.groups[g].layers[l].rule;
+        if !rule.retry_on.retries(failure) {
             return Err(match failure {
                 Failure::NotSent(gate) => Reason::from(*gate),
                 _ => Reason::NotRetryable,
             });
         }
-        if layer.attempts(place) >= layer.rule.max_attempts {
+        self.note_failure(request, l, failure);
+        if self.groups[g].layers[l].attempts(place) >= rule.max_attempts {
             return Err(Reason::Attempts);
         }
         let wait = self.chosen_wait(request, l, failure)?;
@@ -50,7 +51,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         }
         // A retry that an outer limit of time forestalls takes nothing.
         let forestalled = outer_limit <= now.saturating_add(wait);
-        if !forestalled && self.vault(request, l).is_some_and(|vault| !vault.withdraw()) {
+        if !forestalled && !self.withdraw(request, l, failure) {
             self.observer.budget_refused(now, g);
             return Err(Reason::Budget);
         }

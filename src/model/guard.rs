@@ -1,10 +1,9 @@
-//! What stands between a layer and its attempts, and learns how they end: breakers.
+//! What stands between a layer and its attempts, and learns how they end.
 
 use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::{Failure, Gate, Reason};
-use crate::client::{Breaker, Counts, Scope, Ticket};
-use crate::rng::{Purpose, Stream};
+use crate::client::Counts;
 
 /// How an attempt of a layer, or a call into it, has ended.
 #[derive(Clone, Copy)]
@@ -17,7 +16,7 @@ pub(super) enum End<'f> {
     Abandoned,
 }
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Asks the breaker of layer `l`, if it watches calls; when it refuses, the layer gives up.
     pub(super) fn admit_call(&mut self, request: u32, l: usize) -> bool {
         let admitted = self.admitted(request, l, Counts::Calls);
@@ -27,113 +26,68 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         admitted
     }
 
-    /// Asks the breaker of layer `l`, if it watches attempts; when it refuses, the attempt has
-    /// failed.
+    /// Asks the throttle and the breaker of layer `l`, if that watches attempts; when one refuses, the
+    /// attempt has failed.
     pub(super) fn admit_attempt(&mut self, request: u32, l: usize) -> bool {
-        let admitted = self.admitted(request, l, Counts::Attempts);
-        if !admitted {
-            self.fail(request, l, Failure::NotSent(Gate::Breaker));
-        }
-        admitted
+        let refused = if !self.throttle_admits(request, l) {
+            Gate::Throttle
+        } else if !self.admitted(request, l, Counts::Attempts) {
+            Gate::Breaker
+        } else {
+            return true;
+        };
+        self.fail(request, l, Failure::NotSent(refused));
+        false
     }
 
-    /// An attempt of layer `l` is over: its permit is free, and its breaker learns how it ended.
+    /// An attempt of layer `l` is over: its permit is free, and who counts learns how it ended.
     pub(super) fn attempt_over(&mut self, request: u32, l: usize, end: End<'_>) {
         if l == 0 {
             self.close_connection(request);
         }
         self.release(request, l);
+        self.deactivate(request, l, false);
+        self.tell_throttle(request, l, end);
         self.settle(request, l, Counts::Attempts, end);
     }
 
     /// A call into layer `l` is over.
     pub(super) fn call_over(&mut self, request: u32, l: usize, end: End<'_>) {
+        self.deactivate(request, l, true);
         self.settle(request, l, Counts::Calls, end);
     }
 
     #[inline]
-    fn admitted(&mut self, request: u32, l: usize, counts: Counts) -> bool {
-        if self.layers(request)[l].breaker.is_none() {
-            return true;
-        }
-        self.ask(request, l, counts)
-    }
-
-    fn ask(&mut self, request: u32, l: usize, counts: Counts) -> bool {
-        let now = self.events.now();
+    fn throttle_admits(&mut self, request: u32, l: usize) -> bool {
         let (g, place) = self.split(request);
+        let step = self.state(request).step;
         let group = &mut self.groups[g];
-        let client = group.client(place);
-        let layer = &mut group.layers[l];
-        let (Some(slot), Some(rule)) = (layer.breaker, &layer.rule.breaker) else { return true };
-        if rule.counts != counts {
+        let (Some(slot), Some(rule)) =
+            (group.layers[l].throttle, &group.layers[l].rule.adaptive_throttle)
+        else {
             return true;
-        }
-        let ticket = self.shared.breakers.get_mut(slot, || client).admit(rule, now);
-        match ticket {
-            Some(ticket) => layer.set_ticket(place, ticket),
-            None => layer.count.breaker_refused += 1,
-        }
-        ticket.is_some()
+        };
+        let draw = group.streams.throttle(l as u32, group.number(place), step).unit();
+        let throttle = self.shared.throttles.get_mut(slot, || group.client(place));
+        let admitted = throttle.admit(rule, self.events.now(), draw);
+        group.layers[l].count.throttle_refused += u64::from(!admitted);
+        admitted
     }
 
+    /// Tells the throttle of layer `l` what the provider has accepted.
     #[inline]
-    fn settle(&mut self, request: u32, l: usize, counts: Counts, end: End<'_>) {
-        let (g, place) = self.split(request);
-        let layer = &mut self.groups[g].layers[l];
-        if layer.rule.breaker.as_ref().is_some_and(|rule| rule.counts == counts) {
-            let ticket = layer.take_ticket(place);
-            if ticket != 0 {
-                self.tell(request, l, ticket, end);
-            }
-        }
-    }
-
-    /// Tells the breaker of layer `l` how what it let through has ended.
-    fn tell(&mut self, request: u32, l: usize, ticket: Ticket, end: End<'_>) {
-        let now = self.events.now();
+    fn tell_throttle(&mut self, request: u32, l: usize, end: End<'_>) {
         let (g, place) = self.split(request);
         let group = &self.groups[g];
-        let layer = &group.layers[l];
-        let (Some(slot), Some(rule)) = (layer.breaker, &layer.rule.breaker) else { return };
-        let breaker = self.shared.breakers.get_mut(slot, || group.client(place));
-        let failed = match end {
-            End::Abandoned => return breaker.forget(ticket),
-            End::Answered => false,
-            End::Failed(failure) => layer.rule.breaker_counts().retries(failure),
+        let Some(slot) = group.layers[l].throttle else { return };
+        let accepted = match end {
+            End::Answered => true,
+            End::Abandoned | End::Failed(Failure::NotSent(_)) => false,
+            End::Failed(failure) => !group.layers[l].rule.throttle_counts().retries(failure),
         };
-        let stream = |opening: u32| -> Stream {
-            let (streams, entity) = match rule.scope {
-                Scope::Fleet => (&self.streams, 0),
-                Scope::Group => (&group.streams, 0),
-                Scope::Client => (&group.streams, group.client_number(place)),
-            };
-            let streams = streams.of_breakers(&layer.rule.name);
-            streams.stream(Purpose::Breaker, entity, opening)
-        };
-        let opened = breaker.report(rule, now, ticket, failed, stream);
-        if let Some(until) = opened {
-            let count = &mut self.groups[g].layers[l].count;
-            count.breaker_openings += 1;
-            count.breaker_open += until.min(self.plan.horizon) - now;
+        if accepted {
+            let throttle = self.shared.throttles.get_mut(slot, || group.client(place));
+            throttle.accepted(self.events.now());
         }
-    }
-
-    /// True when the probes that half-open breakers have under way are those of requests.
-    pub(super) fn probes_add_up(&self) -> bool {
-        let breakers = self.shared.breakers.all();
-        let mut held = vec![0; breakers.len()];
-        for (group, layer) in
-            self.groups.iter().flat_map(|group| group.layers.iter().map(move |l| (group, l)))
-        {
-            for (place, ticket) in layer.tickets() {
-                let Some(slot) = layer.breaker else { continue };
-                let index = slot.index(|| group.client(place));
-                let is_probe = breakers[index].probes().is_some_and(|(probe, _)| probe == ticket);
-                held[index] += u32::from(is_probe);
-            }
-        }
-        let under_way = |breaker: &Breaker| breaker.probes().map_or(0, |(_, count)| count);
-        breakers.iter().map(under_way).eq(held)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ledger::LayerCount;
 use super::pool::{Pool, Slot};
-use crate::client::{Breaker, Layer, Semaphore, Ticket, Vault};
+use crate::client::{Breaker, Budget, Held, Layer, Semaphore, Throttle, Ticket, Vault};
 use crate::units::{Span, Time};
 
 /// One layer: its rule and, per request, what it remembers of the call under way.
@@ -21,6 +21,11 @@ pub(super) struct LayerState<'a> {
     pub(super) breaker: Option<Slot>,
     /// What the breaker let through, by request; 0 for nothing.
     ticket: Option<Column<Ticket>>,
+    pub(super) throttle: Option<Slot>,
+    /// What the last retry of the call took from the budget, where that gives it back.
+    taken: Option<Column<u64>>,
+    /// What is under way, where the budget counts it.
+    held: Option<Column<Held>>,
 }
 
 /// The parts of layers that clients share.
@@ -28,11 +33,17 @@ pub(super) struct Shared {
     pub(super) semaphores: Pool<Semaphore>,
     pub(super) vaults: Pool<Vault>,
     pub(super) breakers: Pool<Breaker>,
+    pub(super) throttles: Pool<Throttle>,
 }
 
 impl Shared {
     pub(super) fn new() -> Shared {
-        Shared { semaphores: Pool::new(), vaults: Pool::new(), breakers: Pool::new() }
+        Shared {
+            semaphores: Pool::new(),
+            vaults: Pool::new(),
+            breakers: Pool::new(),
+            throttles: Pool::new(),
+        }
     }
 }
 
@@ -83,6 +94,12 @@ impl<'a> LayerState<'a> {
             .breaker
             .as_ref()
             .map(|b| shared.breakers.place(b.scope, &rule.name, clients, Breaker::new(b)));
+        let throttle = rule
+            .adaptive_throttle
+            .as_ref()
+            .map(|t| shared.throttles.place(t.scope, &rule.name, clients, Throttle::new(t)));
+        let refunds = matches!(rule.budget, Some(Budget::RetryQuota(_)));
+        let counts_active = rule.budget.is_some_and(|budget| budget.counts_active());
         LayerState {
             rule,
             count: LayerCount::default(),
@@ -95,6 +112,9 @@ impl<'a> LayerState<'a> {
             vault,
             breaker,
             ticket: breaker.map(|_| Column::with_capacity(n)),
+            throttle,
+            taken: refunds.then(|| Column::with_capacity(n)),
+            held: counts_active.then(|| Column::with_capacity(n)),
         }
     }
 
@@ -105,6 +125,12 @@ impl<'a> LayerState<'a> {
         let optional = [&mut self.deadline, &mut self.expiry];
         optional.into_iter().flatten().for_each(|column| column.grow_to(len));
         if let Some(column) = &mut self.ticket {
+            column.grow_to(len);
+        }
+        if let Some(column) = &mut self.taken {
+            column.grow_to(len);
+        }
+        if let Some(column) = &mut self.held {
             column.grow_to(len);
         }
     }
@@ -155,6 +181,39 @@ impl<'a> LayerState<'a> {
         let (values, column) = &mut self.memory;
         let first = place as usize * *values;
         &mut column.0[first..first + *values]
+    }
+
+    /// What the last retry of the call took from the budget; 0 for nothing.
+    pub(super) fn taken(&self, place: u32) -> u64 {
+        self.taken.as_ref().map_or(0, |column| column.get(place))
+    }
+
+    pub(super) fn set_taken(&mut self, place: u32, taken: u64) {
+        if let Some(column) = &mut self.taken {
+            column.set(place, taken);
+        }
+    }
+
+    /// True when the budget counts what is under way.
+    #[inline]
+    pub(super) fn counts_active(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// What the call has under way, as far as the budget counts it.
+    pub(super) fn held(&self, place: u32) -> Held {
+        self.held.as_ref().map_or(Held::default(), |column| column.get(place))
+    }
+
+    pub(super) fn set_held(&mut self, place: u32, held: Held) {
+        if let Some(column) = &mut self.held {
+            column.set(place, held);
+        }
+    }
+
+    /// What all calls have under way, by place.
+    pub(super) fn all_held(&self) -> impl Iterator<Item = (u32, Held)> {
+        self.held.iter().flat_map(|column| (0..).zip(column.0.iter().copied()))
     }
 
     pub(super) fn set_ticket(&mut self, place: u32, ticket: Ticket) {

@@ -97,6 +97,8 @@ pub struct LayerCount {
     pub breaker_openings: u64,
     /// How long breakers of the layer were open, up to the horizon, in nanoseconds.
     pub breaker_open: u64,
+    /// Attempts that the layer's throttle refused.
+    pub throttle_refused: u64,
 }
 
 impl LayerCount {
@@ -108,6 +110,7 @@ impl LayerCount {
             breaker_refused: self.breaker_refused + other.breaker_refused,
             breaker_openings: self.breaker_openings + other.breaker_openings,
             breaker_open: self.breaker_open + other.breaker_open,
+            throttle_refused: self.throttle_refused + other.throttle_refused,
         }
     }
 }

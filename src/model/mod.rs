@@ -11,6 +11,8 @@
 mod arrivals;
 mod attempt;
 mod birth;
+mod breaker;
+mod budget;
 mod call;
 mod failure;
 mod group;

@@ -302,6 +302,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             "I6: budgets are conserved",
             "a budget does not balance",
         )?;
+        law(self.active_adds_up(), "I6: what budgets count is under way", "it is not")?;
         law(self.probes_add_up(), "I14: probes under way are those of requests", "they are not")?;
         law(
             self.provider.admission.within_limits(),

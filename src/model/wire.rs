@@ -273,9 +273,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         books.delivered += 1;
         books.succeeded += 1;
         for l in 0..self.layers(request).len() {
-            if let Some(vault) = self.vault(request, l) {
-                vault.on_success();
-            }
+            self.deposit_of_success(request, l);
             self.attempt_over(request, l, End::Answered);
             self.call_over(request, l, End::Answered);
         }

@@ -1,11 +1,12 @@
 //! The assumptions that moved a result: printed under its table.
 
+mod guards;
 mod host;
 mod limits;
 mod provider;
 
 use super::Scenario;
-use crate::client::{AtOnce, Backoff, BreakerRule, Budget, Counts, Layer, ReplyAtTimeout, Scope};
+use crate::client::{Backoff, Layer, ReplyAtTimeout};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
 use crate::units::Span;
@@ -103,7 +104,7 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
         lines.push(format!(
             "layer {name}: {} permits per {}, first come first served, held during the call into the inner layer and given back during its own backoff; a call waits for one as long as deadlines and outer timeouts let it",
             semaphore.permits,
-            shared_by(semaphore.scope)
+            guards::shared_by(semaphore.scope)
         ));
     }
     if layer.timeout.is_some() {
@@ -119,51 +120,5 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
             "layer {name}: after a timeout the provider {goes_on}; a reply at the very instant is {at_limit}"
         ));
     }
-    if let Some(budget) = &layer.budget {
-        lines.push(budget_line(name, budget));
-    }
-    if let Some(breaker) = &layer.breaker {
-        lines.push(breaker_line(name, breaker));
-    }
-}
-
-fn breaker_line(name: &str, rule: &BreakerRule) -> String {
-    let counts = match rule.counts {
-        Counts::Attempts => "every attempt counts",
-        Counts::Calls => "a call counts once, whatever its retries",
-    };
-    let probes = match rule.half_open.probes {
-        AtOnce::Most(most) => format!("at most {most} at once"),
-        AtOnce::Unlimited => "everything".to_owned(),
-    };
-    format!(
-        "layer {name}: a breaker per {} is open for {} (and up to {} of it more); {counts}; half-open it lets {probes} through; what it refuses is {}",
-        shared_by(rule.scope),
-        rule.open,
-        rule.open_jitter,
-        "a failure that is retried where retry_on says refusals",
-    )
-}
-
-fn budget_line(name: &str, budget: &Budget) -> String {
-    let (earned, saved) = match budget {
-        Budget::Ratio(r) => (format!("{} retries earned per call", r.of_requests), r.burst),
-        Budget::TokenBucket(b) => {
-            let tokens =
-                format!("{} tokens earned per success, {} per retry", b.refill_per_success, b.cost);
-            (tokens, b.capacity)
-        }
-    };
-    format!(
-        "layer {name}: {earned}, at most {saved} saved up per {}, full at first; it counts this layer's retries only, and a refused retry gives the call up",
-        shared_by(budget.scope())
-    )
-}
-
-fn shared_by(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Client => "client",
-        Scope::Group => "group",
-        Scope::Fleet => "fleet",
-    }
+    lines.extend(guards::lines(layer));
 }

@@ -1,6 +1,7 @@
 //! Which parts a scenario uses that not every scenario has.
 
 use super::Scenario;
+use crate::client::Layer;
 use crate::metrics::Part;
 use crate::server::{Action, CancelledWork, Fault, LimitKind, WhenFull};
 
@@ -15,15 +16,16 @@ impl Scenario {
                 || displaced
                 || line.when_full == WhenFull::DropOldest
         });
-        let mut layers = self.groups.iter().flat_map(|group| &group.client.layers);
-        let breaks = layers.any(|layer| layer.breaker.is_some());
+        let layers = self.groups.iter().flat_map(|group| &group.client.layers);
+        let any_layer = |has: fn(&Layer) -> bool| layers.clone().any(has);
         let uses = |part: &Part| match part {
             Part::Dropping => drops,
             Part::Host => self.groups.iter().any(|g| g.client.host.is_some_and(|h| !h.is_idle())),
             Part::Loss => {
                 self.groups.iter().any(|g| g.client.network.is_some_and(|n| n.loss > 0.0))
             }
-            Part::Breaker => breaks,
+            Part::Breaker => any_layer(|layer| layer.breaker.is_some()),
+            Part::Throttle => any_layer(|layer| layer.adaptive_throttle.is_some()),
             Part::Cancelling => provider.cancelled_work == CancelledWork::Removed,
             Part::Silence => {
                 provider.faults.iter().any(|f| matches!(f, Fault::Outage(o) if o.silence))
@@ -40,6 +42,6 @@ impl Scenario {
                 kinds != [LimitKind::Requests] && kinds.contains(kind)
             }
         };
-        Part::ALL.into_iter().filter(uses).collect()
+        Part::ALL.iter().copied().filter(uses).collect()
     }
 }

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::{Group, Scenario};
-use crate::client::{Layer, Scope};
+use crate::client::{Budget, Layer, Scope};
 use crate::error::Error;
 use crate::host::{Host, Network};
 use crate::model::GroupPlan;
@@ -439,17 +439,23 @@ fn check_shared(groups: &[Group]) -> Option<Problem> {
 
 /// The part that two layers share with the whole fleet and do not state alike.
 fn unlike_in_fleet(one: &Layer, other: &Layer) -> Option<&'static str> {
-    let budget = |layer: &Layer| layer.budget.filter(|b| b.scope() == Scope::Fleet);
-    let semaphore = |layer: &Layer| layer.semaphore.filter(|s| s.scope == Scope::Fleet);
-    if budget(one).zip(budget(other)).is_some_and(|(a, b)| a != b) {
-        return Some("budget");
+    fn unlike<T: PartialEq>(
+        one: &Option<T>,
+        other: &Option<T>,
+        scope: impl Fn(&T) -> Scope,
+    ) -> bool {
+        let fleet = |part: &&T| scope(part) == Scope::Fleet;
+        let (one, other) = (one.as_ref().filter(&fleet), other.as_ref().filter(&fleet));
+        one.zip(other).is_some_and(|(one, other)| one != other)
     }
-    let breaker = |layer: &Layer| layer.breaker.clone().filter(|b| b.scope == Scope::Fleet);
-    if breaker(one).zip(breaker(other)).is_some_and(|(a, b)| a != b) {
-        return Some("breaker");
-    }
-    let semaphores = semaphore(one).zip(semaphore(other));
-    semaphores.is_some_and(|(a, b)| a != b).then_some("semaphore")
+    let throttles = (&one.adaptive_throttle, &other.adaptive_throttle);
+    let parts = [
+        ("budget", unlike(&one.budget, &other.budget, Budget::scope)),
+        ("breaker", unlike(&one.breaker, &other.breaker, |b| b.scope)),
+        ("adaptive_throttle", unlike(throttles.0, throttles.1, |t| t.scope)),
+        ("semaphore", unlike(&one.semaphore, &other.semaphore, |s| s.scope)),
+    ];
+    parts.into_iter().find(|(_, unlike)| *unlike).map(|(key, _)| key)
 }
 
 fn check_provider(scenario: &Scenario) -> Option<Problem> {

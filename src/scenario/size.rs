@@ -1,7 +1,7 @@
 //! How large a run will be, before anything is allocated.
 
 use super::Scenario;
-use crate::client::Scope;
+use crate::client::{Budget, Layer, Scope};
 use crate::error::{Error, Result};
 use crate::model::{GroupPlan, Plan};
 
@@ -26,8 +26,10 @@ const PER_NETWORK: f64 = 60.0;
 const PER_WINDOW: f64 = 8.0;
 /// Windows per run from which load curves are taken for full.
 const FINE: f64 = 100_000.0;
-/// Bytes per client of a semaphore or a budget of its own.
-const PER_CLIENT_PART: f64 = 80.0;
+/// Bytes per client of a semaphore, budget, breaker or throttle of its own.
+const PER_CLIENT_PART: f64 = 160.0;
+/// Bytes per slice of a window.
+const PER_SLICE: f64 = 16.0;
 
 impl MemoryLimit {
     /// Refuses a plan that would need more, with the estimate and the way out.
@@ -76,13 +78,33 @@ impl MemoryLimit {
 
 /// Bytes that a group needs for so many requests.
 fn group_bytes(group: &GroupPlan, requests: f64) -> f64 {
-    let parts =
-        group.layers.iter().map(|l| u8::from(l.semaphore.is_some()) + u8::from(l.budget.is_some()));
-    let clients = f64::from(group.clients) * f64::from(parts.sum::<u8>());
+    let per_client: f64 = group.layers.iter().map(client_bytes).sum();
     let layers = group.layers.len() as f64;
     let network = if group.path.is_some() { PER_NETWORK } else { 0.0 };
     let host = if group.host.is_some() { PER_HOST } else { 0.0 };
-    requests * (PER_REQUEST + PER_LAYER * layers + host + network) + clients * PER_CLIENT_PART
+    requests * (PER_REQUEST + PER_LAYER * layers + host + network)
+        + f64::from(group.clients) * per_client
+}
+
+/// Bytes per client of what may be of each client's own in a layer.
+fn client_bytes(layer: &Layer) -> f64 {
+    let parts = [
+        layer.semaphore.is_some(),
+        layer.budget.is_some(),
+        layer.breaker.is_some(),
+        layer.adaptive_throttle.is_some(),
+    ];
+    let parts = parts.into_iter().filter(|there| *there).count() as f64;
+    let budget = match layer.budget {
+        Some(Budget::RecentRatio(rule)) => rule.slices,
+        _ => 0,
+    };
+    let ratio = layer.breaker.as_ref().and_then(|breaker| breaker.ratio);
+    let bits = ratio.and_then(|ratio| ratio.last).unwrap_or(0);
+    let breaker = ratio.map_or(0, |ratio| ratio.slices);
+    let throttle = layer.adaptive_throttle.as_ref().map_or(0, |throttle| throttle.slices);
+    let slices = f64::from(budget) + f64::from(breaker) + f64::from(throttle);
+    parts * PER_CLIENT_PART + slices * PER_SLICE + f64::from(bits) / 8.0
 }
 
 fn human(bytes: f64) -> String {

@@ -1,6 +1,6 @@
 //! What a reader might have assumed otherwise about the limits of the provider.
 
-use super::shared_by;
+use super::guards::shared_by;
 use crate::client::Scope;
 use crate::server::{Consumes, Counting, LimitKind, Limits, RateLimit, RetryAfterHeader, Settle};
 
