@@ -108,7 +108,7 @@ const VALUES: [Case; 41] = [
         "burst = { at = \"0s\" }",
         "",
         "4:2",
-        &["workload", "no kind", "burst, poisson, closed_loop, trace"],
+        &["workload", "no kind", "burst, poisson, ramp, on_off, spike, closed_loop, trace"],
     ),
     (
         "burst =",
@@ -169,6 +169,49 @@ const VALUES: [Case; 41] = [
     ("\"10min\"", "\"0s\"", "26:1", &["horizon of 0s", "\"10min\""]),
     ("\"10min\"", "\"10min\"\ncurve = \"150ms\"", "27:1", &["curves of 150ms", "whole multiple"]),
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
+];
+
+const BURST: &str = "burst = { at = \"0s\" }";
+
+const STREAMS: [Case; 8] = [
+    (
+        BURST,
+        "ramp = { from = \"0/s\", to = \"0/s\", over = \"1s\" }",
+        "6:24",
+        &["from 0 to 0", "above 0/s"],
+    ),
+    (
+        BURST,
+        "ramp = { from = \"1/s\", to = \"2/s\", over = \"0s\" }",
+        "6:36",
+        &["over above 0s", "poisson"],
+    ),
+    (BURST, "ramp = { from = \"1/s\", to = \"2/s\" }", "6:1", &["`over` is missing", "duration"]),
+    (
+        BURST,
+        "on_off = { rate = \"0/s\", on = \"1s\", off = \"1s\" }",
+        "6:12",
+        &["rate of 0", "above 0/s"],
+    ),
+    (
+        BURST,
+        "on_off = { rate = \"1/s\", on = \"1s\", off = \"0s\" }",
+        "6:37",
+        &["off = 0s", "poisson"],
+    ),
+    (
+        BURST,
+        "spike = { rate = \"2/s\", peak = \"2/s\", from = \"1s\", to = \"2s\" }",
+        "6:25",
+        &["peak of 2/s is not above the rate of 2/s"],
+    ),
+    (
+        BURST,
+        "spike = { rate = \"2/s\", peak = \"3/s\", from = \"2s\", to = \"2s\" }",
+        "6:52",
+        &["over at 2s", "begins at 2s", "later end"],
+    ),
+    (BURST, "spike = { rates = \"2/s\" }", "6:11", &["workload.spike.rates", "did you mean"]),
 ];
 
 const KINDS: [Case; 33] = [
@@ -643,15 +686,8 @@ fn the_small_scenario_itself_is_right() {
 #[test]
 fn a_wrong_line_is_named_with_key_found_and_allowed() {
     let home = tempfile::tempdir().unwrap();
-    for (old, new, place, parts) in UNKNOWN
-        .iter()
-        .chain(&SYNTAX)
-        .chain(&VALUES)
-        .chain(&KINDS)
-        .chain(&BACKOFFS)
-        .chain(&BREAKERS)
-        .chain(&BUDGETS)
-    {
+    let first = UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&STREAMS).chain(&KINDS);
+    for (old, new, place, parts) in first.chain(&BACKOFFS).chain(&BREAKERS).chain(&BUDGETS) {
         assert!(SMALL.contains(old), "{old}");
         std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();
         let ran = run(home.path(), &["check", "storm.toml"]);

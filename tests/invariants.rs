@@ -113,17 +113,33 @@ fn host(dice: &mut Dice, text: &mut String) {
 
 fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text: &mut String) {
     let clients = dice.one_of(&[1, 2, 7, 30]);
-    let workload = match dice.below(4) {
+    let duration = format!("duration = \"{}\"", dice.one_of(&["1s", "8s", "1h"]));
+    let workload = match dice.below(7) {
         0 => "burst = { at = \"0s\" }".to_owned(),
         1 => format!(
             "burst = {{ at = \"{}\", spread = \"{}\" }}",
             dice.one_of(&SPANS),
             dice.one_of(&SPANS)
         ),
-        2 => format!(
-            "poisson = {{ rate = \"{}/s\", duration = \"{}\" }}",
-            dice.one_of(&["0.5", "5", "30"]),
-            dice.one_of(&["1s", "8s", "1h"])
+        2 => {
+            format!("poisson = {{ rate = \"{}/s\", {duration} }}", dice.one_of(&["0.5", "5", "30"]))
+        }
+        3 => format!(
+            "ramp = {{ from = \"{}/s\", to = \"{}/s\", over = \"{}\", {duration} }}",
+            dice.one_of(&["0", "5", "30"]),
+            dice.one_of(&["1", "40"]),
+            dice.one_of(&["1ns", "1s", "8s"])
+        ),
+        4 => format!(
+            "on_off = {{ rate = \"{}/s\", on = \"{}\", off = \"{}\", {duration} }}",
+            dice.one_of(&["0.5", "30"]),
+            dice.one_of(&["1ns", "300ms", "4s"]),
+            dice.one_of(&["1ns", "1s", "1h"])
+        ),
+        5 => format!(
+            "spike = {{ rate = \"1/s\", peak = \"{}/s\", from = \"{}\", to = \"5s\", {duration} }}",
+            dice.one_of(&["2", "100"]),
+            dice.one_of(&["0s", "2s", "4999ms"])
         ),
         _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };

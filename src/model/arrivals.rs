@@ -6,7 +6,7 @@ use crate::dist::Sampler;
 use crate::rng::{Purpose, Streams};
 use crate::server::Tokens;
 use crate::units::{Span, Time};
-use crate::workload::{Burst, Poisson, Trace};
+use crate::workload::{Burst, Curve, Poisson, Trace};
 
 /// The kinds of workload, ready to run.
 #[derive(Clone, Debug)]
@@ -17,6 +17,13 @@ pub enum Arrivals {
     Poisson {
         /// The stream.
         stream: Poisson,
+        /// Requests come before this instant.
+        until: Time,
+    },
+    /// A stream whose rate changes, until an instant.
+    Curve {
+        /// The rate by time.
+        curve: Curve,
         /// Requests come before this instant.
         until: Time,
     },
@@ -34,7 +41,7 @@ impl Arrivals {
     pub(super) fn known(&self, clients: u32) -> u32 {
         match self {
             Arrivals::Burst(_) => clients,
-            Arrivals::Poisson { .. } => 0,
+            Arrivals::Poisson { .. } | Arrivals::Curve { .. } => 0,
             Arrivals::ClosedLoop { jobs } => *jobs,
             Arrivals::Trace(trace) => trace.len() as u32,
         }
@@ -44,6 +51,7 @@ impl Arrivals {
     pub fn expected(&self, clients: u32, horizon: Span) -> f64 {
         match self {
             Arrivals::Poisson { stream, .. } => stream.expected(horizon),
+            Arrivals::Curve { curve, until } => curve.expected((*until).min(horizon.nanos())),
             _ => self.known(clients).into(),
         }
     }
@@ -54,6 +62,9 @@ impl Arrivals {
         match self {
             Arrivals::Poisson { stream, until } => {
                 Some(stream.next(previous, request, streams)).filter(|at| at < until)
+            }
+            Arrivals::Curve { curve, until } => {
+                Some(curve.next(previous, request, streams)).filter(|at| at < until)
             }
             Arrivals::Trace(trace) => trace.get(request as usize).map(|arrival| arrival.at),
             Arrivals::Burst(_) | Arrivals::ClosedLoop { .. } => None,

@@ -28,7 +28,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                     self.schedule(0, Class::Attempt, Self::join(g, place), 0);
                 }
             }
-            Arrivals::Poisson { .. } | Arrivals::Trace(_) => self.schedule_next_arrival(g),
+            Arrivals::Poisson { .. } | Arrivals::Curve { .. } | Arrivals::Trace(_) => {
+                self.schedule_next_arrival(g);
+            }
         }
     }
 

@@ -87,7 +87,9 @@ impl<'a> Group<'a> {
                 self.requests.worker.resize(len, 0);
                 self.requests.created.resize(len, 0);
             }
-            Arrivals::Poisson { .. } => self.requests.created.resize(len, 0),
+            Arrivals::Poisson { .. } | Arrivals::Curve { .. } => {
+                self.requests.created.resize(len, 0)
+            }
             Arrivals::Burst(_) | Arrivals::Trace(_) => {}
         }
         self.layers.iter_mut().for_each(|layer| layer.grow_to(len));

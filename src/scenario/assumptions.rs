@@ -63,10 +63,22 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
             let end = Span::from_nanos(burst.at.nanos().saturating_add(burst.spread.nanos()));
             beyond("the burst is over", end)
         });
-        let duration = workload.poisson.and_then(|stream| stream.duration);
+        let curve = workload.curve().and_then(|(_, duration)| duration);
+        let duration = workload.poisson.and_then(|stream| stream.duration).or(curve);
         let stream =
             duration.filter(|d| *d > horizon).and_then(|d| beyond("the Poisson stream is over", d));
-        lines.extend(burst.into_iter().chain(stream).map(|l| format!("{}{l}", group.prefix())));
+        let ramp = workload.ramp.filter(|ramp| ramp.over > horizon);
+        let ramp = ramp.and_then(|ramp| beyond("the ramp is over", ramp.over));
+        let spike = workload.spike.filter(|spike| spike.to > horizon);
+        let spike = spike.and_then(|spike| beyond("the spike is over", spike.to));
+        lines.extend(
+            burst
+                .into_iter()
+                .chain(stream)
+                .chain(ramp)
+                .chain(spike)
+                .map(|l| format!("{}{l}", group.prefix())),
+        );
     }
     for fault in &scenario.provider.faults {
         lines.extend(beyond("a fault starts", fault.period().0));

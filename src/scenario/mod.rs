@@ -211,6 +211,10 @@ impl Group {
             let until = stream.duration.map_or(horizon, |d| d.min(horizon)).nanos();
             return Ok(Arrivals::Poisson { stream, until });
         }
+        if let Some((curve, duration)) = workload.curve() {
+            let until = duration.map_or(horizon, |d| d.min(horizon)).nanos();
+            return Ok(Arrivals::Curve { curve, until });
+        }
         if let Some(closed) = workload.closed_loop {
             return Ok(Arrivals::ClosedLoop { jobs: closed.jobs });
         }

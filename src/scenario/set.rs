@@ -2,6 +2,8 @@
 
 use toml::{Table, Value};
 
+use crate::workload::Workload;
+
 /// Keys whose table names a kind by its one key: setting another kind replaces the table.
 const KINDS: [&str; 10] = [
     "latency",
@@ -17,8 +19,7 @@ const KINDS: [&str; 10] = [
 ];
 
 /// Keys of which a table has one: setting one takes the place of another.
-const RIVALS: [&[&str]; 3] =
-    [&["burst", "poisson", "closed_loop", "trace"], &["consecutive", "ratio"], &["window", "last"]];
+const RIVALS: [&[&str]; 3] = [&Workload::KINDS, &["consecutive", "ratio"], &["window", "last"]];
 
 /// The keys that `key` takes the place of.
 fn rivals(key: &str) -> impl Fn(&str) -> bool {

@@ -3,22 +3,32 @@
 //! | workload | requests | client of request i |
 //! | --- | --- | --- |
 //! | `burst` | one per client, at one instant or spread over a span | i |
-//! | `poisson` | a Poisson stream | i mod clients |
+//! | `poisson`, `ramp`, `on_off`, `spike` | a Poisson stream, whose rate may change with time | i mod clients |
 //! | `closed_loop` | each client takes the next job when its last one is over | whoever takes it |
 //! | `trace` | as recorded | i mod clients |
 
 mod burst;
 mod closed_loop;
+mod curve;
+mod on_off;
 mod poisson;
+mod ramp;
+mod spike;
 mod trace;
 
 pub use burst::Burst;
 pub use closed_loop::ClosedLoop;
+pub use curve::Curve;
+pub use on_off::OnOff;
 pub use poisson::Poisson;
+pub use ramp::Ramp;
+pub use spike::Spike;
 pub(crate) use trace::read_plain_file;
 pub use trace::{Arrival, Trace, TraceError, TraceFile, read as read_trace};
 
 use serde::{Deserialize, Serialize};
+
+use crate::units::Span;
 
 /// The workload as a scenario states it: exactly one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +43,15 @@ pub struct Workload {
     /// A Poisson stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<Poisson>,
+    /// A stream that grows, or dies down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Ramp>,
+    /// A stream that comes in turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_off: Option<OnOff>,
+    /// A stream with one spike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spike: Option<Spike>,
     /// Workers that draw from a queue of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<ClosedLoop>,
@@ -46,16 +65,30 @@ fn one() -> u32 {
 }
 
 impl Workload {
+    /// The kinds by name.
+    pub const KINDS: [&str; 7] =
+        ["burst", "poisson", "ramp", "on_off", "spike", "closed_loop", "trace"];
+
+    /// The rate by time, and its duration, of a stream whose rate changes.
+    pub fn curve(&self) -> Option<(Curve, Option<Span>)> {
+        let ramp = self.ramp.map(|ramp| (ramp.curve(), ramp.duration));
+        ramp.or_else(|| self.on_off.map(|wave| (wave.curve(), wave.duration)))
+            .or_else(|| self.spike.map(|spike| (spike.curve(), spike.duration)))
+    }
+
     /// What is wrong with the parameters: the path below `workload` and a sentence.
     pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
         let kinds = [
             ("burst", self.burst.is_some()),
             ("poisson", self.poisson.is_some()),
+            ("ramp", self.ramp.is_some()),
+            ("on_off", self.on_off.is_some()),
+            ("spike", self.spike.is_some()),
             ("closed_loop", self.closed_loop.is_some()),
             ("trace", self.trace.is_some()),
         ];
         let chosen: Vec<&str> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
-        let all = "burst, poisson, closed_loop, trace";
+        let all = Workload::KINDS.join(", ");
         if chosen.is_empty() {
             return Some((vec![], format!("the workload has no kind; write one of {all}")));
         }
@@ -74,7 +107,12 @@ impl Workload {
             let text = "0 jobs are no work; write 1 or more".to_owned();
             return Some((vec!["closed_loop", "jobs"], text));
         }
-        let (key, text) = self.poisson.as_ref().and_then(Poisson::problem)?;
-        Some((vec!["poisson", key], text))
+        let of_kind = |kind, problem: Option<(&'static str, String)>| {
+            problem.map(|(key, text)| (vec![kind, key], text))
+        };
+        of_kind("poisson", self.poisson.as_ref().and_then(Poisson::problem))
+            .or_else(|| of_kind("ramp", self.ramp.as_ref().and_then(Ramp::problem)))
+            .or_else(|| of_kind("on_off", self.on_off.as_ref().and_then(OnOff::problem)))
+            .or_else(|| of_kind("spike", self.spike.as_ref().and_then(Spike::problem)))
     }
 }

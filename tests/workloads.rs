@@ -1,0 +1,123 @@
+//! Streams whose rate changes, against closed forms.
+
+mod common;
+
+use common::{
+    REPLICATIONS, assert_agrees, assert_caught, chi_square, chi_square_tail, kolmogorov_smirnov,
+    runs, seconds, watch,
+};
+use retrylab::model::Observer;
+use retrylab::units::Time;
+
+/// Instants of all attempts, in seconds.
+#[derive(Default)]
+struct Seen(Vec<f64>);
+
+impl Observer for Seen {
+    fn attempt(&mut self, now: Time, _group: usize, _number: u32) {
+        self.0.push(seconds(now));
+    }
+}
+
+fn text(workload: &str) -> String {
+    format!("workload = {{ {workload} }}\nmeasure = {{ horizon = \"30s\" }}\n")
+}
+
+fn arrivals(workload: &str, replications: u32) -> Vec<Vec<f64>> {
+    watch(&text(workload), replications, Seen::default)
+        .into_iter()
+        .map(|(seen, _)| seen.0)
+        .collect()
+}
+
+/// Workloads, and the area under their rate up to an instant.
+type Stream = (&'static str, fn(f64) -> f64);
+
+const STREAMS: [Stream; 4] = [
+    // 2 to 12/s in 20 s, then 12/s.
+    (r#"ramp = { from = "2/s", to = "12/s", over = "20s" }"#, |t| {
+        let on = t.min(20.0);
+        2.0 * on + 0.25 * on * on + 12.0 * (t - on)
+    }),
+    // 10/s to nothing in 25 s.
+    (r#"ramp = { from = "10/s", to = "0/s", over = "25s" }"#, |t| {
+        let on = t.min(25.0);
+        10.0 * on - 0.2 * on * on
+    }),
+    (r#"on_off = { rate = "15/s", off_rate = "1/s", on = "3s", off = "4s" }"#, |t| {
+        let (turns, rest) = ((t / 7.0).floor(), t % 7.0);
+        turns * 49.0 + 15.0 * rest.min(3.0) + (rest - 3.0).max(0.0)
+    }),
+    (r#"spike = { rate = "3/s", peak = "40/s", from = "12s", to = "14.5s" }"#, |t| {
+        3.0 * t + 37.0 * (t - 12.0).clamp(0.0, 2.5)
+    }),
+];
+
+/// T31: the number of requests in a span is Poisson, with the area under the rate as its mean.
+#[test]
+fn counts_are_the_area_under_the_rate() {
+    let runs = 300;
+    for (workload, area) in STREAMS {
+        let seen = arrivals(workload, runs);
+        let mut counts = [0.0; 30];
+        seen.iter().flatten().for_each(|at| counts[*at as usize] += 1.0);
+        let expected = |scale: f64| -> Vec<f64> {
+            let second = |s: u8| area(f64::from(s) + 1.0) - area(f64::from(s));
+            // A second without any is tested by its neighbours.
+            (0..30).map(|s| f64::from(runs) * scale * second(s).max(1e-3)).collect()
+        };
+        let tail = |scale| chi_square_tail(chi_square(&counts, &expected(scale)), 30.0);
+        assert!(tail(1.0) > 1e-3, "{workload}: {}", tail(1.0));
+        assert!(tail(1.05) < 1e-6, "{workload}: 5 % more would be seen");
+        // The whole: variance and mean alike.
+        let mean = area(30.0);
+        let spread = |seen: &Vec<f64>| (seen.len() as f64 - mean).powi(2) / mean;
+        let dispersion = chi_square_tail(seen.iter().map(spread).sum(), f64::from(runs));
+        assert!((5e-4..1.0 - 5e-4).contains(&dispersion), "{workload}: {dispersion}");
+    }
+}
+
+/// T32: measured by the area between them, gaps are exponential with mean 1 (time rescaling).
+#[test]
+fn gaps_are_exponential_in_the_area() {
+    for (workload, area) in STREAMS {
+        let gaps = |area: &dyn Fn(f64) -> f64| -> Vec<f64> {
+            let of_run = |run: Vec<f64>| {
+                let areas: Vec<f64> = [0.0].into_iter().chain(run).map(area).collect();
+                areas.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<f64>>()
+            };
+            // The last gap is cut off by the horizon, but long runs hardly notice.
+            arrivals(workload, 300).into_iter().flat_map(of_run).collect()
+        };
+        let distance = |mut gaps: Vec<f64>| {
+            let n = gaps.len() as f64;
+            kolmogorov_smirnov(&mut gaps, |x| 1.0 - (-x).exp()) * n.sqrt()
+        };
+        // The 0.1 % point is 1.95.
+        assert!(distance(gaps(&area)) < 1.95, "{workload}");
+        assert!(distance(gaps(&|t| 1.05 * area(t))) > 1.95, "{workload}: 5 % would be seen");
+    }
+}
+
+#[test]
+fn means_of_requests_are_areas() {
+    let of = |workload: &str| runs(&text(workload), REPLICATIONS).values("requests");
+    let ramp = of(r#"ramp = { from = "0/s", to = "60/s", over = "20s", duration = "25s" }"#);
+    assert_agrees("ramp", &ramp, 600.0 + 300.0);
+    assert_caught("ramp", &ramp, 840.0);
+    let wave = of(r#"on_off = { rate = "100/s", on = "2s", off = "1s" }"#);
+    assert_agrees("on_off", &wave, 2_000.0);
+    let spike = of(r#"spike = { rate = "20/s", peak = "400/s", from = "29s", to = "32s" }"#);
+    assert_agrees("spike", &spike, 29.0 * 20.0 + 400.0);
+}
+
+#[test]
+fn a_flat_ramp_is_a_poisson_stream() {
+    let flat = arrivals(r#"ramp = { from = "7/s", to = "7/s", over = "4s" }"#, 8);
+    let plain = arrivals(r#"poisson = { rate = "7/s" }"#, 8);
+    for (flat, plain) in flat.iter().zip(&plain) {
+        assert_eq!(flat.len(), plain.len());
+        // A nanosecond of rounding per request, and what crosses from the ramp to the plateau.
+        assert!(flat.iter().zip(plain).all(|(a, b)| (a - b).abs() < 1e-6), "{flat:?} {plain:?}");
+    }
+}
