@@ -232,7 +232,8 @@ impl Sampler {
     }
 }
 
-fn standard_normal(stream: &mut Stream) -> f64 {
+/// A standard normal number.
+pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
     // 1 - U lies in (0, 1], so the logarithm is finite.
     let radius = (-2.0 * math::ln(1.0 - stream.unit())).sqrt();
     radius * math::cos(std::f64::consts::TAU * stream.unit())

@@ -32,6 +32,10 @@ pub enum Purpose {
     WayThere = 7,
     /// The way back of what is said to it.
     WayBack = 8,
+    /// Which client a request belongs to.
+    Client = 20,
+    /// How much a client sends, against the others.
+    Weight = 21,
     /// Whether a client throttles an attempt; the layer's number is added.
     Throttle = 32,
     /// Wait before a retry; the layer's number is added, so layers draw apart.

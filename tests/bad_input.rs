@@ -70,7 +70,7 @@ const UNKNOWN: [Case; 12] = [
         "10:13",
         &["provider.billing.price", "did you mean `gpt-4o`?", "claude-sonnet-4"],
     ),
-    ("clients = 20", "zzz = 20", "5:1", &["unknown key `zzz`", "known: clients, burst"]),
+    ("clients = 20", "zzz = 20", "5:1", &["unknown key `zzz`", "known: clients, shares, burst"]),
 ];
 
 const SYNTAX: [Case; 11] = [
@@ -173,7 +173,19 @@ const VALUES: [Case; 41] = [
 
 const BURST: &str = "burst = { at = \"0s\" }";
 
-const STREAMS: [Case; 8] = [
+const STREAMS: [Case; 10] = [
+    (
+        BURST,
+        "poisson = { rate = \"1/s\" }\nshares = { zipf = { exponent = -1.0 } }",
+        "7:21",
+        &["workload.shares.zipf.exponent", "-1 is out of range", "0 to 10"],
+    ),
+    (
+        BURST,
+        "burst = {}\nshares = { lognormal = { sigma = 1.0 } }",
+        "7:1",
+        &["requests of its own", "leave shares out"],
+    ),
     (
         BURST,
         "ramp = { from = \"0/s\", to = \"0/s\", over = \"1s\" }",

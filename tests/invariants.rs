@@ -143,7 +143,12 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
         ),
         _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };
-    writeln!(text, "[{workload_section}]\nclients = {clients}\n{workload}\n").unwrap();
+    writeln!(text, "[{workload_section}]\nclients = {clients}\n{workload}").unwrap();
+    if dice.chance(30) && workload.contains(&duration) {
+        let shares = ["{ zipf = { exponent = 1.5 } }", "{ lognormal = { sigma = 2.0 } }"];
+        writeln!(text, "shares = {}", dice.one_of(&shares)).unwrap();
+    }
+    writeln!(text).unwrap();
     writeln!(text, "[{request_section}]\ninput_tokens = 10").unwrap();
     let output = ["5", "{ uniform = { low = 0, high = 40 } }", "{ exponential = { mean = 20 } }"];
     writeln!(text, "output_tokens = {}", dice.one_of(&output)).unwrap();

@@ -1,4 +1,4 @@
-//! Streams whose rate changes, against closed forms.
+//! Streams whose rate changes, and unequal clients, against closed forms.
 
 mod common;
 
@@ -120,4 +120,38 @@ fn a_flat_ramp_is_a_poisson_stream() {
         // A nanosecond of rounding per request, and what crosses from the ramp to the plateau.
         assert!(flat.iter().zip(plain).all(|(a, b)| (a - b).abs() < 1e-6), "{flat:?} {plain:?}");
     }
+}
+
+/// Mean of the lesser of `most` and a Poisson number with `mean`.
+fn mean_at_most(mean: f64, most: u32) -> f64 {
+    let mut weight = (-mean).exp();
+    let mut sum = f64::from(most);
+    for k in 0..most {
+        sum -= weight * f64::from(most - k);
+        weight *= mean / f64::from(k + 1);
+    }
+    sum
+}
+
+/// A client has so many requests and no more, so what succeeds tells the shares of all.
+#[test]
+fn shares_divide_the_stream() {
+    let succeeded = |shares: &str| {
+        let workload = format!("clients = 8, poisson = {{ rate = \"4/s\" }}{shares}");
+        let limits = r#"limits = { requests = { rate = "1/d", burst = 10, shared_by = "client" } }"#;
+        let text = format!("{}[provider]\n{limits}\n", text(&workload));
+        runs(&text, 400).values("succeeded")
+    };
+    let theory = |exponent: f64| {
+        let weights: Vec<f64> = (1..=8).map(|k| f64::from(k).powf(-exponent)).collect();
+        let all: f64 = weights.iter().sum();
+        weights.iter().map(|w| mean_at_most(120.0 * w / all, 10)).sum::<f64>()
+    };
+    let found = succeeded(", shares = { zipf = { exponent = 1.2 } }");
+    assert_agrees("zipf", &found, theory(1.2));
+    assert_caught("zipf", &found, theory(1.0));
+    let equal = succeeded(", shares = { zipf = { exponent = 0.0 } }");
+    assert_agrees("equal", &equal, theory(0.0));
+    // One after the other, everybody has 15 of 120, so nearly always more than 10.
+    assert!(succeeded("").iter().sum::<f64>() / 400.0 > 79.0);
 }

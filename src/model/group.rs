@@ -9,6 +9,7 @@ use super::wire::Wire;
 use super::{Arrivals, GroupPlan};
 use crate::rng::{Ranks, Streams};
 use crate::units::Time;
+use crate::workload::Population;
 
 /// Group and place of a request whose name has so many bits for its group.
 #[inline]
@@ -22,8 +23,8 @@ pub(super) fn join<const BITS: u32>(group: usize, place: u32) -> u32 {
     place << BITS | group as u32
 }
 
-/// Requests by place. `created` and `worker` exist only where they differ from what the workload
-/// tells.
+/// Requests by place. `created` and `worker`, its client, exist only where they differ from what
+/// the workload tells.
 #[derive(Default)]
 pub(super) struct Requests {
     pub(super) states: Vec<State>,
@@ -40,6 +41,8 @@ pub(super) struct Group<'a> {
     /// The next request of a stream or queue, and the instant of the last one.
     pub(super) next_request: u32,
     pub(super) last_arrival: Time,
+    /// Its clients, if they are unequal.
+    population: Option<Population>,
     pub(super) layers: Vec<LayerState<'a>>,
     /// Where its clients run, if that makes attempts wait.
     pub(super) host: Option<HostState<'a>>,
@@ -67,6 +70,7 @@ impl<'a> Group<'a> {
             requests: Requests::default(),
             next_request: 0,
             last_arrival: 0,
+            population: plan.shares.map(|law| Population::new(law, plan.clients, &streams)),
             layers,
             host: plan.host.as_ref().map(|host| HostState::new(host, plan)),
             wire: Wire::of(plan),
@@ -91,6 +95,11 @@ impl<'a> Group<'a> {
                 self.requests.created.resize(len, 0)
             }
             Arrivals::Burst(_) | Arrivals::Trace(_) => {}
+        }
+        if let Some(population) = &self.population {
+            let drawn = self.requests.worker.len() as u32..len as u32;
+            let client = |place| population.client(place, &self.streams);
+            self.requests.worker.extend(drawn.map(client));
         }
         self.layers.iter_mut().for_each(|layer| layer.grow_to(len));
         if let Some(host) = &mut self.host {
@@ -126,6 +135,7 @@ impl<'a> Group<'a> {
         match self.plan.arrivals {
             Arrivals::Burst(_) => place,
             Arrivals::ClosedLoop { .. } => self.requests.worker[place as usize],
+            _ if self.population.is_some() => self.requests.worker[place as usize],
             _ => place % self.plan.clients,
         }
     }

@@ -40,6 +40,7 @@ use crate::host::{Host, Path};
 use crate::rng::{Ranks, Streams};
 use crate::server::Tokens;
 use crate::units::Time;
+use crate::workload::Shares;
 use simulation::Simulation;
 
 /// A scenario made ready to run; shared by all replications.
@@ -77,6 +78,8 @@ pub struct GroupPlan {
     pub clients: u32,
     /// The workload.
     pub arrivals: Arrivals,
+    /// Unequal clients.
+    pub shares: Option<Shares>,
     /// Prompt tokens of a request, unless a trace gives them.
     pub input_tokens: Sampler,
     /// Tokens of an answer, unless a trace gives them.

@@ -10,6 +10,7 @@ use crate::client::{Backoff, Layer, ReplyAtTimeout};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
 use crate::units::Span;
+use crate::workload::Shares;
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
 pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
@@ -20,7 +21,7 @@ pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     lines.extend(cut_by_horizon(scenario, plan));
     provider::lines(scenario, &mut lines);
     for group in &scenario.groups {
-        let mut own = Vec::new();
+        let mut own: Vec<String> = group.workload.shares.map(shares_line).into_iter().collect();
         host::lines(&group.client, &mut own);
         group.client.layers.iter().for_each(|layer| client_layer(layer, scenario, &mut own));
         lines.extend(own.into_iter().map(|line| format!("{}{line}", group.prefix())));
@@ -97,6 +98,17 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         }
     }
     lines
+}
+
+/// How unequal clients share a stream.
+fn shares_line(shares: Shares) -> String {
+    let law = match shares {
+        Shares::Zipf(zipf) => format!("powers {} of their rank", -zipf.exponent),
+        Shares::Lognormal(law) => {
+            format!("lognormal weights of sigma {}, drawn anew in every replication", law.sigma)
+        }
+    };
+    format!("requests belong to clients at random, with shares in proportion to {law}")
 }
 
 fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {

@@ -195,6 +195,7 @@ impl Group {
             name: self.name.clone(),
             clients: self.workload.clients,
             arrivals: self.arrivals(folder, horizon)?,
+            shares: self.workload.shares,
             input_tokens: self.request.input_tokens.sampler(),
             output_tokens: self.request.output_tokens.sampler(),
             stream: self.request.stream,

@@ -5,7 +5,8 @@ use toml::{Table, Value};
 use crate::workload::Workload;
 
 /// Keys whose table names a kind by its one key: setting another kind replaces the table.
-const KINDS: [&str; 10] = [
+const KINDS: [&str; 11] = [
+    "shares",
     "latency",
     "backoff",
     "budget",

@@ -26,6 +26,8 @@ const PER_NETWORK: f64 = 60.0;
 const PER_WINDOW: f64 = 8.0;
 /// Windows per run from which load curves are taken for full.
 const FINE: f64 = 100_000.0;
+/// Bytes per client of unequal ones.
+const PER_SHARE: f64 = 8.0;
 /// Bytes per client of a semaphore, budget, breaker or throttle of its own.
 const PER_CLIENT_PART: f64 = 160.0;
 /// Bytes per slice of a window.
@@ -79,11 +81,12 @@ impl MemoryLimit {
 /// Bytes that a group needs for so many requests.
 fn group_bytes(group: &GroupPlan, requests: f64) -> f64 {
     let per_client: f64 = group.layers.iter().map(client_bytes).sum();
+    let share = if group.shares.is_some() { PER_SHARE } else { 0.0 };
     let layers = group.layers.len() as f64;
     let network = if group.path.is_some() { PER_NETWORK } else { 0.0 };
     let host = if group.host.is_some() { PER_HOST } else { 0.0 };
     requests * (PER_REQUEST + PER_LAYER * layers + host + network)
-        + f64::from(group.clients) * per_client
+        + f64::from(group.clients) * (per_client + share)
 }
 
 /// Bytes per client of what may be of each client's own in a layer.

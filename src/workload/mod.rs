@@ -6,6 +6,8 @@
 //! | `poisson`, `ramp`, `on_off`, `spike` | a Poisson stream, whose rate may change with time | i mod clients |
 //! | `closed_loop` | each client takes the next job when its last one is over | whoever takes it |
 //! | `trace` | as recorded | i mod clients |
+//!
+//! Where request i belongs to client i mod clients, `shares` can give clients unequal parts.
 
 mod burst;
 mod closed_loop;
@@ -13,6 +15,7 @@ mod curve;
 mod on_off;
 mod poisson;
 mod ramp;
+mod shares;
 mod spike;
 mod trace;
 
@@ -22,6 +25,7 @@ pub use curve::Curve;
 pub use on_off::OnOff;
 pub use poisson::Poisson;
 pub use ramp::Ramp;
+pub use shares::{LognormalWeights, Population, Shares, Zipf};
 pub use spike::Spike;
 pub(crate) use trace::read_plain_file;
 pub use trace::{Arrival, Trace, TraceError, TraceFile, read as read_trace};
@@ -37,6 +41,9 @@ pub struct Workload {
     /// Clients; workers in a closed loop.
     #[serde(default = "one")]
     pub clients: u32,
+    /// Unequal clients; without it, requests belong to all in turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<Shares>,
     /// All clients at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
@@ -76,6 +83,15 @@ impl Workload {
             .or_else(|| self.spike.map(|spike| (spike.curve(), spike.duration)))
     }
 
+    fn shares_problem(&self, shares: Shares) -> Option<(Vec<&'static str>, String)> {
+        if self.burst.is_some() || self.closed_loop.is_some() {
+            let text = "in a burst and in a closed loop every client has requests of its own; leave shares out, or write poisson, ramp, on_off, spike or trace";
+            return Some((vec!["shares"], text.to_owned()));
+        }
+        let (below, text) = shares.problem()?;
+        Some(([&["shares"], &below[..]].concat(), text))
+    }
+
     /// What is wrong with the parameters: the path below `workload` and a sentence.
     pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
         let kinds = [
@@ -106,6 +122,9 @@ impl Workload {
         if self.closed_loop.is_some_and(|closed| closed.jobs == 0) {
             let text = "0 jobs are no work; write 1 or more".to_owned();
             return Some((vec!["closed_loop", "jobs"], text));
+        }
+        if let Some(problem) = self.shares.and_then(|shares| self.shares_problem(shares)) {
+            return Some(problem);
         }
         let of_kind = |kind, problem: Option<(&'static str, String)>| {
             problem.map(|(key, text)| (vec![kind, key], text))
