@@ -173,7 +173,13 @@ const VALUES: [Case; 41] = [
 
 const BURST: &str = "burst = { at = \"0s\" }";
 
-const STREAMS: [Case; 10] = [
+const STREAMS: [Case; 11] = [
+    (
+        BURST,
+        "trace = { file = \"trace.csv\", empty = \"remove\" }",
+        "6:31",
+        &["workload.trace.empty", "remove", "keep, drop"],
+    ),
     (
         BURST,
         "poisson = { rate = \"1/s\" }\nshares = { zipf = { exponent = -1.0 } }",
@@ -901,6 +907,8 @@ fn a_trace_is_refused_by_file_and_line() {
     std::fs::write(home.path().join("storm.toml"), text).unwrap();
     let header = "TIMESTAMP,ContextTokens,GeneratedTokens\n";
     let row = "2023-11-16 18:17:03.9799600,4808,10\n";
+    let burstgpt = "Timestamp,Model,Request tokens,Response tokens\n";
+    let json = r#"{"timestamp": 0, "input_length": 1, "output_length": 1}"#;
     refused("missing", &run(home.path(), &["run", "storm.toml"]), &["trace.csv", "No such file"]);
     for (content, line, parts) in [
         (String::new(), 1, ["the file is empty", "TIMESTAMP"]),
@@ -910,6 +918,10 @@ fn a_trace_is_refused_by_file_and_line() {
         (format!("{header}{row}soon,1,2\n"), 3, ["\"soon\"", "time stamp such as"]),
         (format!("{header}{row}2023-11-16 18:17:04,-1,2\n"), 3, ["ContextTokens", "\"-1\""]),
         (format!("{header}{row}2023-11-16 18:17:04,1,nan\n"), 3, ["GeneratedTokens", "\"nan\""]),
+        (format!("{burstgpt}5,a,1,1\n5s,a,1,1\n"), 3, ["\"5s\"", "5.25 (seconds)"]),
+        (format!("{burstgpt}5,a,1,\n"), 2, ["Response tokens = \"\"", "whole number"]),
+        (format!("{json}\n{{\"timestamp\": 1}}\n"), 2, ["`input_length`", "a line is {"]),
+        (format!("{json}\n\n1,2,3\n"), 3, ["expected", "a line is {"]),
     ] {
         std::fs::write(home.path().join("trace.csv"), &content).unwrap();
         for command in ["run", "check"] {

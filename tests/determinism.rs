@@ -158,7 +158,8 @@ fn golden_rows() -> String {
 /// Scenarios that use parts which the experiments do not, sorted.
 fn scenarios() -> Vec<PathBuf> {
     let entries = fs::read_dir(here("tests/golden")).unwrap();
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    let all = entries.map(|entry| entry.unwrap().path());
+    let mut paths: Vec<PathBuf> = all.filter(|path| path.extension().unwrap() == "toml").collect();
     paths.sort();
     paths
 }

@@ -114,7 +114,7 @@ fn host(dice: &mut Dice, text: &mut String) {
 fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text: &mut String) {
     let clients = dice.one_of(&[1, 2, 7, 30]);
     let duration = format!("duration = \"{}\"", dice.one_of(&["1s", "8s", "1h"]));
-    let workload = match dice.below(7) {
+    let workload = match dice.below(8) {
         0 => "burst = { at = \"0s\" }".to_owned(),
         1 => format!(
             "burst = {{ at = \"{}\", spread = \"{}\" }}",
@@ -141,10 +141,15 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
             dice.one_of(&["2", "100"]),
             dice.one_of(&["0s", "2s", "4999ms"])
         ),
+        6 => {
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/arrivals.jsonl");
+            let keys = dice.one_of(&["", ", spread = \"3s\"", ", empty = \"drop\", rows = 20"]);
+            format!("trace = {{ file = {file:?}{keys} }}")
+        }
         _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };
     writeln!(text, "[{workload_section}]\nclients = {clients}\n{workload}").unwrap();
-    if dice.chance(30) && workload.contains(&duration) {
+    if dice.chance(30) && (workload.contains(&duration) || workload.contains("trace")) {
         let shares = ["{ zipf = { exponent = 1.5 } }", "{ lognormal = { sigma = 2.0 } }"];
         writeln!(text, "shares = {}", dice.one_of(&shares)).unwrap();
     }

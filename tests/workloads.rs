@@ -138,7 +138,8 @@ fn mean_at_most(mean: f64, most: u32) -> f64 {
 fn shares_divide_the_stream() {
     let succeeded = |shares: &str| {
         let workload = format!("clients = 8, poisson = {{ rate = \"4/s\" }}{shares}");
-        let limits = r#"limits = { requests = { rate = "1/d", burst = 10, shared_by = "client" } }"#;
+        let limits =
+            r#"limits = { requests = { rate = "1/d", burst = 10, shared_by = "client" } }"#;
         let text = format!("{}[provider]\n{limits}\n", text(&workload));
         runs(&text, 400).values("succeeded")
     };

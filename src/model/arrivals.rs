@@ -43,7 +43,7 @@ impl Arrivals {
             Arrivals::Burst(_) => clients,
             Arrivals::Poisson { .. } | Arrivals::Curve { .. } => 0,
             Arrivals::ClosedLoop { jobs } => *jobs,
-            Arrivals::Trace(trace) => trace.len() as u32,
+            Arrivals::Trace(trace) => trace.rows.len() as u32,
         }
     }
 
@@ -66,7 +66,7 @@ impl Arrivals {
             Arrivals::Curve { curve, until } => {
                 Some(curve.next(previous, request, streams)).filter(|at| at < until)
             }
-            Arrivals::Trace(trace) => trace.get(request as usize).map(|arrival| arrival.at),
+            Arrivals::Trace(trace) => trace.rows.get(request as usize).map(|row| row.at),
             Arrivals::Burst(_) | Arrivals::ClosedLoop { .. } => None,
         }
     }
@@ -80,7 +80,7 @@ impl Arrivals {
         streams: &Streams,
     ) -> Tokens {
         if let Arrivals::Trace(trace) = self {
-            let arrival = trace[request as usize];
+            let arrival = trace.rows[request as usize];
             return Tokens {
                 input: arrival.input_tokens.into(),
                 cached: 0,

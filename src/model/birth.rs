@@ -20,6 +20,15 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                     self.schedule(at, Class::Attempt, Self::join(g, place), 0);
                 }
             }
+            // Its rows do not come in their order.
+            Arrivals::Trace(trace) if trace.spread > 0 => {
+                let rows = trace.rows.len() as u32;
+                self.groups[g].next_request = rows;
+                for row in 0..rows {
+                    let at = trace.arrival(row, &self.groups[g].streams);
+                    self.schedule(at, Class::Attempt, Self::join(g, row), 0);
+                }
+            }
             Arrivals::ClosedLoop { jobs } => {
                 let first = plan.clients.min(*jobs);
                 self.groups[g].next_request = first;

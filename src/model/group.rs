@@ -125,7 +125,7 @@ impl<'a> Group<'a> {
     pub(super) fn created(&self, place: u32) -> Time {
         match &self.plan.arrivals {
             Arrivals::Burst(burst) => burst.arrival(self.number(place), &self.streams),
-            Arrivals::Trace(trace) => trace[place as usize].at,
+            Arrivals::Trace(trace) => trace.arrival(place, &self.streams),
             _ => self.requests.created[place as usize],
         }
     }

@@ -10,7 +10,7 @@ use crate::client::{Backoff, Layer, ReplyAtTimeout};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
 use crate::units::Span;
-use crate::workload::Shares;
+use crate::workload::{Shares, Trace};
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
 pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
@@ -86,24 +86,37 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     }
     for (group, plan) in scenario.groups.iter().zip(&plan.groups) {
         if let Arrivals::Trace(trace) = &plan.arrivals {
-            let sent = trace.partition_point(|arrival| arrival.at < horizon.nanos());
-            if sent < trace.len() {
-                lines.push(format!(
-                    "{}the horizon of {horizon} leaves out {} of the trace's {} rows; write a longer measure.horizon",
-                    group.prefix(),
-                    trace.len() - sent,
-                    trace.len()
-                ));
-            }
+            let of_trace = trace_lines(trace, horizon);
+            lines.extend(of_trace.map(|line| format!("{}{line}", group.prefix())));
         }
     }
     lines
 }
 
+/// What of a trace is not as it was recorded.
+fn trace_lines(trace: &Trace, horizon: Span) -> impl Iterator<Item = String> {
+    let (rows, empty) = (trace.rows.len(), trace.empty_rows());
+    let sent = trace.rows.partition_point(|row| row.at < horizon.nanos());
+    let cut = (sent < rows).then(|| {
+        format!(
+            "the horizon of {horizon} leaves out {} of the trace's {rows} rows; write a longer measure.horizon",
+            rows - sent
+        )
+    });
+    let spread = (trace.spread > 0).then(|| {
+        let spread = Span::from_nanos(trace.spread);
+        format!("every arrival of the trace comes later by a uniform draw from [0s, {spread})")
+    });
+    let empty = (empty > 0).then(|| {
+        format!("{empty} of the trace's {rows} rows have no output tokens and are kept; write empty = \"drop\" to leave them out")
+    });
+    cut.into_iter().chain(spread).chain(empty)
+}
+
 /// How unequal clients share a stream.
 fn shares_line(shares: Shares) -> String {
     let law = match shares {
-        Shares::Zipf(zipf) => format!("powers {} of their rank", -zipf.exponent),
+        Shares::Zipf(zipf) => format!("the power {} of their rank", -zipf.exponent),
         Shares::Lognormal(law) => {
             format!("lognormal weights of sigma {}, drawn anew in every replication", law.sigma)
         }

@@ -240,8 +240,8 @@ impl Group {
             return (self.request.input_tokens.mean(), self.request.output_tokens.mean());
         };
         let mean = |tokens: fn(&Arrival) -> u32| {
-            let sum: u64 = trace.iter().map(|arrival| u64::from(tokens(arrival))).sum();
-            sum as f64 / trace.len() as f64
+            let sum: u64 = trace.rows.iter().map(|arrival| u64::from(tokens(arrival))).sum();
+            sum as f64 / trace.rows.len() as f64
         };
         (mean(|arrival| arrival.input_tokens), mean(|arrival| arrival.output_tokens))
     }

@@ -28,7 +28,7 @@ pub use ramp::Ramp;
 pub use shares::{LognormalWeights, Population, Shares, Zipf};
 pub use spike::Spike;
 pub(crate) use trace::read_plain_file;
-pub use trace::{Arrival, Trace, TraceError, TraceFile, read as read_trace};
+pub use trace::{Arrival, Empty, Trace, TraceError, TraceFile, read as read_trace};
 
 use serde::{Deserialize, Serialize};
 
