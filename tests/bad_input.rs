@@ -1017,3 +1017,64 @@ fn a_wrong_experiment_is_named_by_line() {
     }
     assert_eq!(command::names(home.path()), ["experiment.toml", "out", "scenario.toml"]);
 }
+
+const WITH_FALLBACK: &str = r#"workload = { clients = 5, burst = {} }
+
+[provider]
+concurrency = 5
+
+[[fallback]]
+name        = "second"
+concurrency = 2
+
+[[client.layers]]
+name         = "router"
+max_attempts = 2
+fallback     = true
+"#;
+
+const IN_FALLBACKS: [Case; 10] = [
+    ("[[fallback]]", "[fallback]", "6:2", &["fallback", "write [[fallback]] with a name"]),
+    ("name        = \"second\"\n", "", "", &["fallback.0", "`name` is missing", "in quotes"]),
+    ("\"second\"", "\"2nd one\"", "7:1", &["fallback.0.name", "letters, digits"]),
+    ("\"second\"", "\"provider\"", "7:1", &["fallback.0.name", "two providers", "its own name"]),
+    ("concurrency = 2", "concurency = 2", "8:1", &["fallback.0.concurency", "`concurrency`"]),
+    ("concurrency = 2", "overload_status = 200", "8:1", &["fallback.0.overload_status", "400 to"]),
+    (
+        "concurrency = 2",
+        "limits = { preset = \"openai\" }",
+        "8:12",
+        &["fallback.0.limits.preset", "no preset is called \"openai\""],
+    ),
+    ("fallback     = true\n", "", "", &["fallback", "nobody falls back", "fallback = true"]),
+    ("max_attempts = 2", "max_attempts = 1", "13:1", &["never falls back", "max_attempts = 2"]),
+    (
+        "[[fallback]]\nname        = \"second\"\nconcurrency = 2\n",
+        "",
+        "10:1",
+        &["client.layers.0.fallback", "nothing to fall back to", "write [[fallback]]"],
+    ),
+];
+
+#[test]
+fn a_wrong_fallback_is_named_by_line() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), WITH_FALLBACK).unwrap();
+    let ran = run(home.path(), &["check", "storm.toml"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    for (old, new, place, parts) in IN_FALLBACKS {
+        assert!(WITH_FALLBACK.contains(old), "{old}");
+        let text = WITH_FALLBACK.replacen(old, new, 1);
+        std::fs::write(home.path().join("storm.toml"), text).unwrap();
+        let ran = run(home.path(), &["check", "storm.toml"]);
+        refused(new, &ran, parts);
+        assert!(ran.err.starts_with(&format!("error: storm.toml:{place}")), "{new}: {}", ran.err);
+    }
+    let text = format!("{WITH_FALLBACK}\n[[client.layers]]\nname = \"gateway\"\nfallback = true\n");
+    std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    let ran = run(home.path(), &["check", "storm.toml"]);
+    refused("two", &ran, &["client.layers.1.fallback", "falls back already"]);
+    std::fs::write(home.path().join("storm.toml"), WITH_FALLBACK).unwrap();
+    let ran = run(home.path(), &["check", "storm.toml", "--set", "fallback.second.concurrency=x"]);
+    refused("--set", &ran, &["fallback.second.concurrency", "x"]);
+}

@@ -8,7 +8,7 @@ mod common;
 
 use common::{assert_agrees, assert_caught, kolmogorov_smirnov, runs, seconds, watch};
 use retrylab::answer::Outcome;
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::units::Time;
 
 /// A stream of 10 calls per second to a provider that hangs, behind one breaker; a failure is
@@ -36,7 +36,7 @@ struct HalfOpenCalls {
 }
 
 impl Observer for HalfOpenCalls {
-    fn attempt(&mut self, now: Time, _: usize, _: u32) {
+    fn attempt(&mut self, now: Time, _: Side, _: u32) {
         self.sent += u32::from(seconds(now) > 60.0);
     }
 
@@ -111,7 +111,7 @@ fn a_breaker_around_the_retries_sees_a_third_of_the_failures() {
 struct Probes(Vec<f64>);
 
 impl Observer for Probes {
-    fn attempt(&mut self, now: Time, _: usize, _: u32) {
+    fn attempt(&mut self, now: Time, _: Side, _: u32) {
         if seconds(now) > 1.0 {
             self.0.push(seconds(now));
         }

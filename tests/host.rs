@@ -4,7 +4,7 @@ mod common;
 
 use common::{runs, watch};
 use retrylab::experiment::CellRuns;
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::units::Time;
 
 /// Instants of all attempts at the provider.
@@ -12,7 +12,7 @@ use retrylab::units::Time;
 struct Arrivals(Vec<Time>);
 
 impl Observer for Arrivals {
-    fn attempt(&mut self, now: Time, _group: usize, _number: u32) {
+    fn attempt(&mut self, now: Time, _: Side, _number: u32) {
         self.0.push(now);
     }
 }

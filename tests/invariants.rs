@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
-use retrylab::model::{self, GroupPlan, Observer, Report, RunError};
+use retrylab::model::{self, GroupPlan, Observer, Report, RunError, Side};
 use retrylab::rng::Streams;
 use retrylab::scenario::Document;
 use retrylab::server::Tokens;
@@ -58,10 +58,14 @@ fn scenario(dice: &mut Dice, groups: usize) -> String {
         clients(dice, "workload", "request", &mut text);
     }
     provider(dice, &mut text);
+    let fallbacks = if dice.chance(20) { 1 + dice.below(3) } else { 0 };
+    for number in 0..fallbacks {
+        fallback(dice, number, &mut text);
+    }
     if groups == 0 {
         writeln!(text, "[client]").unwrap();
         host(dice, &mut text);
-        (0..dice.below(4)).for_each(|l| layer(dice, l, "client", &mut text));
+        layers(dice, fallbacks > 0, "client", &mut text);
     }
     for group in 0..groups {
         writeln!(text, "[[group]]\nname = \"group{group}\"").unwrap();
@@ -70,13 +74,40 @@ fn scenario(dice: &mut Dice, groups: usize) -> String {
         }
         host(dice, &mut text);
         clients(dice, "group.workload", "group.request", &mut text);
-        (0..dice.below(4)).for_each(|l| layer(dice, l, "group", &mut text));
+        layers(dice, fallbacks > 0, "group", &mut text);
     }
     (0..dice.below(3)).for_each(|_| action(dice, &mut text));
     let horizon = dice.one_of(&["1ns", "100ms", "3s", "10s", "20s"]);
     writeln!(text, "[measure]\nhorizon = \"{horizon}\"\nwindow = \"10ms\"").unwrap();
     writeln!(text, "events_per_instant = 5000").unwrap();
     text
+}
+
+/// One more provider.
+fn fallback(dice: &mut Dice, number: usize, text: &mut String) {
+    let mut own = String::new();
+    provider(dice, &mut own);
+    let head = format!("[[fallback]]\nname = \"other{number}\"");
+    text.push_str(&own.replace("[provider]", &head).replace("[[provider.", "[[fallback."));
+}
+
+/// A few layers, with one that falls back at any place among them.
+fn layers(dice: &mut Dice, falls_back: bool, client: &str, text: &mut String) {
+    let count = dice.below(4);
+    let router = if falls_back { dice.below(count + 1) } else { usize::MAX };
+    for l in 0..=count {
+        if l == router {
+            let attempts = dice.one_of(&[2, 3, 5]);
+            writeln!(
+                text,
+                "[[{client}.layers]]\nname = \"router\"\nmax_attempts = {attempts}\nfallback = true\nretry_on = {{ refusals = true }}\n"
+            )
+            .unwrap();
+        }
+        if l < count {
+            layer(dice, l, client, text);
+        }
+    }
 }
 
 /// Where clients run: keys of `[client]` or of a group.
@@ -355,6 +386,9 @@ fn outage(dice: &mut Dice, period: &str) -> String {
     format!("outage = {{ {period}, status = {status}{answer} }}")
 }
 
+/// Where a provider limits requests.
+const LIMITED: &str = "limits = { requests";
+
 fn action(dice: &mut Dice, text: &mut String) {
     let (from, to) = dice.one_of(&PERIODS);
     let period = format!("from = \"{from}\", to = \"{to}\"");
@@ -373,7 +407,8 @@ fn action(dice: &mut Dice, text: &mut String) {
             let places = dice.one_of(&[1, 3, 40]);
             format!("concurrency = {{ at = \"{from}\", places = {places} }}")
         }
-        4 if text.contains("limits = { requests") => {
+        // Of the first provider.
+        4 if text.split("[[fallback]]").next().is_some_and(|p| p.contains(LIMITED)) => {
             let rate = dice.one_of(&["1/s", "100/s"]);
             format!("limit = {{ at = \"{from}\", of = \"requests\", rate = \"{rate}\" }}")
         }
@@ -616,7 +651,7 @@ impl Auditor {
 }
 
 impl Observer for Auditor {
-    fn attempt(&mut self, now: Time, group: usize, number: u32) {
+    fn attempt(&mut self, now: Time, (group, _): Side, number: u32) {
         self.at(now);
         assert!((1..=self.groups[group].attempts).contains(&number), "attempt {number}");
         self.attempts += 1;
@@ -627,18 +662,18 @@ impl Observer for Auditor {
         assert!(present <= self.limits.present, "{present} at the provider");
     }
 
-    fn started(&mut self, now: Time, _group: usize, waited: u64) {
+    fn started(&mut self, now: Time, _: Side, waited: u64) {
         self.at(now);
         assert!(waited <= now, "it waited since before the start");
         self.started += 1;
     }
 
-    fn billed(&mut self, now: Time, _group: usize, _tokens: Tokens) {
+    fn billed(&mut self, now: Time, _: Side, _tokens: Tokens) {
         self.at(now);
         self.billed += 1;
     }
 
-    fn delivered(&mut self, now: Time, _group: usize, _tokens: Tokens) {
+    fn delivered(&mut self, now: Time, _: Side, _tokens: Tokens) {
         self.at(now);
         self.useful += 1;
     }

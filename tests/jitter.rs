@@ -10,7 +10,7 @@ use common::{
     seconds, watch,
 };
 use retrylab::experiment::CellRuns;
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::theory::decorrelated;
 use retrylab::theory::multinomial_max::{binomial, largest_cell};
 use retrylab::theory::uniform_sum::{
@@ -194,7 +194,7 @@ struct RetryTimes {
 }
 
 impl Observer for RetryTimes {
-    fn attempt(&mut self, now: Time, _group: usize, number: u32) {
+    fn attempt(&mut self, now: Time, _: Side, number: u32) {
         if number == self.number {
             self.times.push(seconds(now));
         }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{REPLICATIONS, assert_agrees, assert_caught, runs, watch};
 use retrylab::experiment::CellRuns;
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::theory::retry::{amplification, failed_share};
 use retrylab::units::Time;
 
@@ -13,7 +13,7 @@ use retrylab::units::Time;
 struct Arrivals(Vec<(Time, u32)>);
 
 impl Observer for Arrivals {
-    fn attempt(&mut self, now: Time, _group: usize, number: u32) {
+    fn attempt(&mut self, now: Time, _: Side, number: u32) {
         self.0.push((now, number));
     }
 }

@@ -9,7 +9,7 @@ mod common;
 
 use common::{Metrics, REPLICATIONS, assert_agrees, assert_caught, runs, runs_and_watch};
 use retrylab::experiment::CellRuns;
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::theory::queue::{
     erlang_b, mm1_mean_in_system, mm1_mean_sojourn, mm1_mean_wait, mm1_mean_wait_of_class,
     mm1_wait_tail, mmc_mean_wait, mmc_wait_tail, mmck,
@@ -43,7 +43,7 @@ struct LongWaits {
 }
 
 impl Observer for LongWaits {
-    fn started(&mut self, _now: Time, _group: usize, waited: u64) {
+    fn started(&mut self, _now: Time, _: Side, waited: u64) {
         self.all += 1;
         self.longer += u32::from(waited > self.limit);
     }

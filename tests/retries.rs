@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use common::{
     REPLICATIONS, assert_agrees, assert_caught, chi_square, chi_square_tail, runs, watch,
 };
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::server::Tokens;
 use retrylab::theory::queue::erlang_b;
 use retrylab::theory::retry::{
@@ -121,7 +121,7 @@ struct Traffic {
 }
 
 impl Observer for Traffic {
-    fn attempt(&mut self, now: Time, _group: usize, number: u32) {
+    fn attempt(&mut self, now: Time, _: Side, number: u32) {
         if now >= self.from {
             self.attempts += 1;
             self.first += u64::from(number == 1);
@@ -235,7 +235,7 @@ fn a_bucket_filled_by_successes_stops_retries_in_total_failure() {
 struct Winners(Vec<f64>);
 
 impl Observer for Winners {
-    fn billed(&mut self, _now: Time, _group: usize, tokens: Tokens) {
+    fn billed(&mut self, _now: Time, _: Side, tokens: Tokens) {
         self.0[tokens.output as usize] += 1.0;
     }
 }

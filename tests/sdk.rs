@@ -11,7 +11,7 @@ use std::io::Read;
 
 use common::{runs, watch};
 use retrylab::answer::{Failure, Outcome};
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::units::Time;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -121,7 +121,7 @@ struct Client {
 }
 
 impl Observer for Client {
-    fn attempt(&mut self, now: Time, _group: usize, _number: u32) {
+    fn attempt(&mut self, now: Time, _: Side, _number: u32) {
         self.arrivals.push(now);
     }
 

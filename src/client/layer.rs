@@ -53,6 +53,10 @@ pub struct Layer {
     /// Limit of calls under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semaphore: Option<SemaphoreSpec>,
+    /// Whether each attempt goes to the next provider: the first to `[provider]`, the others to the
+    /// `[[fallback]]` in their order, and then from the start again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fallback: bool,
 }
 
 /// What a layer's timeout limits. It makes a difference for streamed answers only.
@@ -114,6 +118,7 @@ impl Layer {
             breaker: None,
             adaptive_throttle: None,
             semaphore: None,
+            fallback: false,
         }
     }
 

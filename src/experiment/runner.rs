@@ -57,7 +57,8 @@ impl Cell {
                 other => Error::Bug(format!("{place}: {other}")),
             }
         })?;
-        let facts = Facts::new(recorder, report, self.scenario.provider.billing.clone());
+        let billing = self.scenario.providers().map(|provider| provider.billing.clone()).collect();
+        let facts = Facts::new(recorder, report, billing);
         Ok(Run {
             replication,
             fingerprint: facts.fingerprint(),
@@ -71,7 +72,8 @@ impl Cell {
 
 fn metrics(plan: &Plan, scenario: &Scenario) -> Vec<Metric> {
     let groups: Vec<GroupLayers<'_>> = plan.groups.iter().filter_map(group_layers).collect();
-    catalog(&plan.layer_names(), &groups, scenario.watch(), &scenario.parts())
+    let providers: Vec<&str> = scenario.providers().map(|provider| provider.label()).collect();
+    catalog(&plan.layer_names(), &groups, &providers, scenario.watch(), &scenario.parts())
 }
 
 fn group_layers(group: &GroupPlan) -> Option<GroupLayers<'_>> {

@@ -28,9 +28,17 @@ pub struct Metric {
     pub better: Better,
     /// One line of meaning.
     pub meaning: &'static str,
-    /// The name of the metric without its group, and the number of the group.
-    group: Option<(String, usize)>,
+    of: Of,
     value: Value,
+}
+
+/// Whom a metric is of. Of a group or provider: its number, and the name of the metric without
+/// that of the group or provider.
+#[derive(Clone, Debug)]
+enum Of {
+    All,
+    Group(usize, String),
+    Provider(usize),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,14 +54,18 @@ enum Value {
 impl Metric {
     /// The number of the group that it is of, and its name there; None when it is of all clients.
     pub fn of_group(&self) -> Option<(usize, &str)> {
-        self.group.as_ref().map(|(name, g)| (*g, name.as_str()))
+        match &self.of {
+            Of::Group(group, name) => Some((*group, name)),
+            Of::All | Of::Provider(_) => None,
+        }
     }
 
     /// The metric of a run; None where there is none.
     pub fn value(&self, facts: &Facts) -> Option<f64> {
-        let facts = match &self.group {
-            Some((_, g)) => facts.groups.get(*g)?,
-            None => facts,
+        let facts = match self.of {
+            Of::All => facts,
+            Of::Group(group, _) => facts.groups.get(group)?,
+            Of::Provider(provider) => facts.providers.get(provider)?,
         };
         let retry = |k: usize| facts.recorder.by_retry.get(k);
         match self.value {
@@ -283,11 +295,9 @@ const TABLE: &[Row] = {
         ("billed_per_useful", "ratio", Lower, "billed tokens per useful token", |f| {
             ratio(f.recorder.billed.total(), f.recorder.useful.total())
         }),
-        ("billed_usd", "USD", Lower, "price of the billed tokens", |f| {
-            f.billing.usd(f.recorder.billed)
-        }),
+        ("billed_usd", "USD", Lower, "price of the billed tokens", |f| f.usd(|spent| spent.billed)),
         ("wasted_usd", "USD", Lower, "price of the wasted tokens", |f| {
-            f.billing.usd(f.recorder.billed - f.recorder.useful)
+            f.usd(|spent| spent.billed - spent.useful)
         }),
         (
             "billed_usd_per_1000_requests",
@@ -543,7 +553,7 @@ fn mean_in_flight(facts: &Facts) -> Option<f64> {
 
 fn usd_per_thousand(facts: &Facts) -> Option<f64> {
     let requests = facts.report.ledger.created;
-    let usd = facts.billing.usd(facts.recorder.billed)?;
+    let usd = facts.usd(|spent| spent.billed)?;
     (requests > 0).then(|| usd * 1_000.0 / requests as f64)
 }
 
@@ -551,14 +561,20 @@ fn usd_per_thousand(facts: &Facts) -> Option<f64> {
 const PROVIDER_WIDE: [&str; 2] = ["peak_in_flight", "mean_in_flight"];
 
 /// The metrics of a scenario with these `parts` and layers of these names (innermost first),
-/// watched as told; after those of all clients come those of each group, when there are several.
+/// watched as told; after those of all clients come those of each provider and of each group, when
+/// there are several.
 pub fn catalog(
     layers: &[&str],
     groups: &[GroupLayers<'_>],
+    providers: &[&str],
     watch: Watch,
     parts: &[Part],
 ) -> Vec<Metric> {
     let mut metrics = of_all(layers, watch, parts);
+    if providers.len() > 1 {
+        let numbered = providers.iter().enumerate();
+        metrics.extend(numbered.flat_map(|(p, name)| of_provider(p, name)));
+    }
     if groups.len() < 2 {
         return metrics;
     }
@@ -567,11 +583,46 @@ pub fn catalog(
         let own = own.filter(|metric| !PROVIDER_WIDE.contains(&metric.name.as_str()));
         metrics.extend(own.map(|metric| Metric {
             name: format!("group_{}_{}", group.name, metric.name),
-            group: Some((metric.name, g)),
+            of: Of::Group(g, metric.name),
             ..metric
         }));
     }
     metrics
+}
+
+/// Metrics that every one of several providers has for itself.
+const OF_EACH_PROVIDER: [&str; 13] = [
+    "attempts",
+    "retries",
+    "peak_bin",
+    "peak_sliding",
+    "peak_attempts_bin",
+    "peak_attempts_sliding",
+    "queue_wait_mean_s",
+    "billed_tokens",
+    "useful_tokens",
+    "wasted_tokens",
+    "billed_per_useful",
+    "billed_usd",
+    "wasted_usd",
+];
+
+/// What provider number `p` is asked for and answers.
+fn of_provider(p: usize, provider: &str) -> Vec<Metric> {
+    let answers: Row = (
+        "answers",
+        "requests",
+        Better::Neither,
+        "requests that this provider has answered",
+        |facts| Some(facts.recorder.delivered as f64),
+    );
+    let own = TABLE.iter().filter(|row| OF_EACH_PROVIDER.contains(&row.0));
+    let metric = |row: &Row| {
+        let &(name, unit, better, meaning, function) = row;
+        let name = format!("provider_{provider}_{name}");
+        Metric { name, unit, better, meaning, of: Of::Provider(p), value: Value::Of(function) }
+    };
+    own.chain([&answers]).map(metric).collect()
 }
 
 /// A group and its layers, innermost first.
@@ -591,7 +642,7 @@ fn of_all(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
             unit,
             better,
             meaning,
-            group: None,
+            of: Of::All,
             value: Value::Of(function),
         });
     let retries = (0..watch.per_retry as usize).flat_map(|k| {
@@ -600,7 +651,7 @@ fn of_all(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
             unit,
             better: Better::Lower,
             meaning,
-            group: None,
+            of: Of::All,
             value,
         };
         [
@@ -630,7 +681,7 @@ fn of_all(layers: &[&str], watch: Watch, parts: &[Part]) -> Vec<Metric> {
         unit: "ratio",
         better: Better::Lower,
         meaning: "attempts of this layer per call into it",
-        group: None,
+        of: Of::All,
         value: Value::LayerAttempts(l),
     });
     fixed.chain(retries).chain(layers).collect()

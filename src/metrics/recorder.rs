@@ -3,7 +3,7 @@
 use super::latency::{Durations, MeanDuration};
 use super::windows::{Series, SlidingPeak};
 use crate::answer::Outcome;
-use crate::model::{Ledger, Observer, Report};
+use crate::model::{Ledger, Observer, Report, Side};
 use crate::server::{Billing, Tokens};
 use crate::units::Time;
 
@@ -16,6 +16,8 @@ pub struct Watch {
     pub per_retry: u32,
     /// How many groups are watched apart: none when there is only one.
     pub groups: usize,
+    /// How many providers are watched apart: none when there is only one.
+    pub providers: usize,
 }
 
 /// The k-th retries of all requests.
@@ -60,7 +62,14 @@ impl OneRetry {
     }
 }
 
-/// What metrics are made of, of all clients or of a group.
+/// Tokens billed, and those of delivered answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) billed: Tokens,
+    pub(super) useful: Tokens,
+}
+
+/// What metrics are made of: of all clients, of a group, or of a provider.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) first_attempts: Series,
@@ -76,6 +85,10 @@ pub(super) struct Record {
     pub(super) queue_wait: MeanDuration,
     pub(super) billed: Tokens,
     pub(super) useful: Tokens,
+    /// The same by provider, where there are several.
+    pub(super) of_providers: Vec<Spent>,
+    /// Good answers delivered.
+    pub(super) delivered: u64,
     pub(super) budget_refused: u64,
 }
 
@@ -96,6 +109,8 @@ impl Record {
             queue_wait: MeanDuration::default(),
             billed: Tokens::default(),
             useful: Tokens::default(),
+            of_providers: vec![Spent::default(); watch.providers],
+            delivered: 0,
             budget_refused: 0,
         }
     }
@@ -111,6 +126,23 @@ impl Record {
         self.retries_sliding.add(now);
         if let Some(watched) = self.by_retry.get_mut(number as usize - 2) {
             watched.add(now);
+        }
+    }
+
+    #[inline]
+    fn billed(&mut self, provider: usize, tokens: Tokens) {
+        self.billed += tokens;
+        if let Some(own) = self.of_providers.get_mut(provider) {
+            own.billed += tokens;
+        }
+    }
+
+    #[inline]
+    fn delivered(&mut self, provider: usize, tokens: Tokens) {
+        self.delivered += 1;
+        self.useful += tokens;
+        if let Some(own) = self.of_providers.get_mut(provider) {
+            own.useful += tokens;
         }
     }
 
@@ -139,18 +171,36 @@ pub struct Recorder {
     all: Record,
     /// Those of each group, when there are several.
     groups: Vec<Record>,
+    /// Those of each provider, when there are several.
+    providers: Vec<Record>,
 }
 
 impl Recorder {
     /// A recorder that watches as told.
     pub fn new(watch: Watch) -> Recorder {
-        Recorder { all: Record::new(watch), groups: vec![Record::new(watch); watch.groups] }
+        let alone = Watch { providers: 0, ..watch };
+        Recorder {
+            all: Record::new(watch),
+            groups: vec![Record::new(watch); watch.groups],
+            providers: vec![Record::new(alone); watch.providers],
+        }
     }
 
     /// Tells the record of the group as well, if it has one.
     #[inline]
     fn tell_group(&mut self, group: usize, what: impl Fn(&mut Record)) {
         if let Some(own) = self.groups.get_mut(group) {
+            what(own);
+        }
+    }
+}
+
+impl Recorder {
+    /// Tells the records of both sides, where they have one.
+    #[inline]
+    fn tell_sides(&mut self, (group, provider): Side, what: impl Fn(&mut Record)) {
+        self.tell_group(group, &what);
+        if let Some(own) = self.providers.get_mut(provider) {
             what(own);
         }
     }
@@ -164,9 +214,9 @@ impl Observer for Recorder {
     }
 
     #[inline]
-    fn attempt(&mut self, now: Time, group: usize, number: u32) {
+    fn attempt(&mut self, now: Time, side: Side, number: u32) {
         self.all.attempt(now, number);
-        self.tell_group(group, |record| record.attempt(now, number));
+        self.tell_sides(side, |record| record.attempt(now, number));
     }
 
     #[inline]
@@ -175,21 +225,21 @@ impl Observer for Recorder {
     }
 
     #[inline]
-    fn started(&mut self, _now: Time, group: usize, waited: u64) {
+    fn started(&mut self, _now: Time, side: Side, waited: u64) {
         self.all.queue_wait.add(waited);
-        self.tell_group(group, |record| record.queue_wait.add(waited));
+        self.tell_sides(side, |record| record.queue_wait.add(waited));
     }
 
     #[inline]
-    fn billed(&mut self, _now: Time, group: usize, tokens: Tokens) {
-        self.all.billed += tokens;
-        self.tell_group(group, |record| record.billed += tokens);
+    fn billed(&mut self, _now: Time, side: Side, tokens: Tokens) {
+        self.all.billed(side.1, tokens);
+        self.tell_sides(side, |record| record.billed(side.1, tokens));
     }
 
     #[inline]
-    fn delivered(&mut self, _now: Time, group: usize, tokens: Tokens) {
-        self.all.useful += tokens;
-        self.tell_group(group, |record| record.useful += tokens);
+    fn delivered(&mut self, _now: Time, side: Side, tokens: Tokens) {
+        self.all.delivered(side.1, tokens);
+        self.tell_sides(side, |record| record.delivered(side.1, tokens));
     }
 
     #[inline]
@@ -215,24 +265,35 @@ impl Observer for Recorder {
 pub struct Facts {
     pub(super) recorder: Record,
     pub(super) report: Report,
-    pub(super) billing: Billing,
+    /// Of each provider.
+    pub(super) billing: Vec<Billing>,
     /// The same of each group that is watched apart.
     pub(super) groups: Vec<Facts>,
+    /// The same of each provider that is watched apart, without a ledger.
+    pub(super) providers: Vec<Facts>,
 }
 
 impl Facts {
-    /// Closes the books of a run.
-    pub fn new(recorder: Recorder, report: Report, billing: Billing) -> Facts {
+    /// Closes the books of a run; `billing` is that of each provider.
+    pub fn new(recorder: Recorder, report: Report, billing: Vec<Billing>) -> Facts {
+        let own = |ledger: Ledger| Report { ledger, groups: Vec::new(), ..report };
         let groups = recorder.groups.into_iter().zip(&report.groups);
-        let of_group = |(record, ledger): (Record, &Ledger)| {
-            let report = Report { ledger: ledger.clone(), groups: Vec::new(), ..report };
-            Facts::of(record, report, billing.clone(), Vec::new())
-        };
-        let groups = groups.map(of_group).collect();
-        Facts::of(recorder.all, report, billing, groups)
+        let groups = groups
+            .map(|(record, ledger)| Facts::of(record, own(ledger.clone()), billing.clone()))
+            .collect();
+        let providers = recorder.providers.into_iter().zip(&billing);
+        let providers = providers
+            .map(|(record, billing)| {
+                let first_attempts = record.first_attempts.total();
+                let attempts = first_attempts + record.retries.total();
+                let ledger = Ledger::of_attempts(attempts, first_attempts);
+                Facts::of(record, own(ledger), vec![billing.clone()])
+            })
+            .collect();
+        Facts { groups, providers, ..Facts::of(recorder.all, report, billing) }
     }
 
-    fn of(mut recorder: Record, report: Report, billing: Billing, groups: Vec<Facts>) -> Facts {
+    fn of(mut recorder: Record, report: Report, billing: Vec<Billing>) -> Facts {
         recorder.completion.close();
         recorder.gave_up_after.close();
         debug_assert_eq!(
@@ -240,7 +301,18 @@ impl Facts {
             report.ledger.arrived(),
             "I12: windows add up to attempts that arrive"
         );
-        Facts { recorder, report, billing, groups }
+        Facts { recorder, report, billing, groups: Vec::new(), providers: Vec::new() }
+    }
+
+    /// What the tokens that `which` picks cost; None when a provider has no price.
+    pub(super) fn usd(&self, which: fn(Spent) -> Tokens) -> Option<f64> {
+        let Record { billed, useful, of_providers, .. } = &self.recorder;
+        if of_providers.is_empty() {
+            let all = Spent { billed: *billed, useful: *useful };
+            return self.billing.first()?.usd(which(all));
+        }
+        let priced = of_providers.iter().zip(&self.billing);
+        priced.map(|(spent, billing)| billing.usd(which(*spent))).sum()
     }
 
     /// Hash of the trajectory.

@@ -16,8 +16,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     pub(super) fn reach(&mut self, request: u32, step: u32, number: u32, limit: Time) {
         let now = self.events.now();
         let (g, _) = self.split(request);
-        self.observer.attempt(now, g, number);
-        match self.provider.connect(now) {
+        let provider = self.provider_of(step);
+        self.observer.attempt(now, (g, provider), number);
+        match self.providers[provider].connect(now) {
             None => {
                 self.books(request).reset += 1;
                 self.say(request, step, Word::Failure(Failure::Reset));
@@ -48,12 +49,14 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let now = self.events.now();
         self.observer.present(now, self.present() + 1);
         let (g, place) = self.split(request);
+        let provider = self.provider_of(step);
         let draws = self.groups[g].draws(place, step);
         let group = &self.groups[g];
         let priority = group.plan.priority;
         let who = Caller { group: g, client: group.client(place) };
         let tokens = || group.plan.tokens(draws.number, &group.streams);
-        if let Some(refusal) = self.provider.refusal(now, number, draws, (who, priority), tokens) {
+        let asked = &mut self.providers[provider];
+        if let Some(refusal) = asked.refusal(now, number, draws, (who, priority), tokens) {
             let books = &mut self.groups[g].ledger;
             let (count, failure) = match refusal {
                 Refusal::Silence => {
@@ -73,7 +76,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let job = Job { request, step, attempt: number, priority, admitted: now };
         self.take_in(job);
         self.schedule(limit, Class::Timeout, request, step);
-        match self.provider.admission.admit(job) {
+        match self.providers[provider].admission.admit(job) {
             Place::Served => self.serve(job),
             Place::Queued => {}
             Place::Displaced(oldest) => self.drop_work(oldest),
@@ -85,22 +88,23 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     pub(super) fn on_completion(&mut self, request: u32, step: u32) {
         let now = self.events.now();
         self.books(request).on_completed(now);
-        self.provider.admission.leave();
-        self.fill_places();
+        let provider = self.provider_of(step);
+        self.providers[provider].admission.leave();
+        self.fill_places(provider);
         self.observer.present(now, self.present());
         if let Some(broken) = self.broken(request, step) {
             return self.on_break(request, step, broken);
         }
         if let Some(failure) = self.error(request, step) {
-            self.let_go(request, 0);
+            self.let_go(request, step, 0);
             self.books(request).failed += 1;
             return self.say(request, step, Word::Failure(failure));
         }
         let spent = self.spent(request, step);
-        self.let_go(request, spent.output);
-        let free = self.plan.provider.billing.rule == BillingRule::FreeErrors;
+        self.let_go(request, step, spent.output);
+        let free = self.rule_of_billing(step) == BillingRule::FreeErrors;
         if !free || self.awaited(request, step) {
-            self.bill(request, spent);
+            self.bill(request, step, spent);
         }
         self.send_answer(request, step);
     }
@@ -108,11 +112,12 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The error that the attempt sent at `step` ends with. Whoever has gone meanwhile does not
     /// learn of it, and nothing is billed.
     fn error(&self, request: u32, step: u32) -> Option<Failure<'a>> {
-        if self.plan.provider.faults.is_empty() {
+        let provider = self.provider_of(step);
+        if self.plan.providers[provider].faults.is_empty() {
             return None;
         }
         let (g, place) = self.split(request);
-        self.provider.error(self.events.now(), self.groups[g].draws(place, step))
+        self.providers[provider].error(self.events.now(), self.groups[g].draws(place, step))
     }
 
     /// True when the reply comes at the very instant of a timeout that counts it as late.

@@ -10,7 +10,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Asks the breaker of layer `l`, if it has one that counts these.
     #[inline]
     pub(super) fn admitted(&mut self, request: u32, l: usize, counts: Counts) -> bool {
-        if self.layers(request)[l].breaker.is_none() {
+        if self.layers(request)[l].rule.breaker.is_none() {
             return true;
         }
         self.ask(request, l, counts)
@@ -21,8 +21,11 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let (g, place) = self.split(request);
         let group = &mut self.groups[g];
         let client = group.client(place);
+        let aim = group.aim(place, self.providers.len());
         let layer = &mut group.layers[l];
-        let (Some(slot), Some(rule)) = (layer.breaker, &layer.rule.breaker) else { return true };
+        let (Some(slot), Some(rule)) = (layer.breaker(aim), &layer.rule.breaker) else {
+            return true;
+        };
         if rule.counts != counts {
             return true;
         }
@@ -52,7 +55,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let (g, place) = self.split(request);
         let group = &self.groups[g];
         let layer = &group.layers[l];
-        let (Some(slot), Some(rule)) = (layer.breaker, &layer.rule.breaker) else { return };
+        let aim = group.aim(place, self.providers.len());
+        let (Some(slot), Some(rule)) = (layer.breaker(aim), &layer.rule.breaker) else { return };
         let breaker = self.shared.breakers.get_mut(slot, || group.client(place));
         let failed = match end {
             End::Abandoned => return breaker.forget(ticket),
@@ -84,7 +88,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             self.groups.iter().flat_map(|group| group.layers.iter().map(move |l| (group, l)))
         {
             for (place, ticket) in layer.tickets() {
-                let Some(slot) = layer.breaker else { continue };
+                let aim = group.aim(place, self.providers.len());
+                let Some(slot) = layer.breaker(aim) else { continue };
                 let index = slot.index(|| group.client(place));
                 let is_probe = breakers[index].probes().is_some_and(|(probe, _)| probe == ticket);
                 held[index] += u32::from(is_probe);

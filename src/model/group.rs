@@ -148,6 +148,13 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// The number of the provider that the attempt of the request at `place` goes to, of so many:
+    /// each attempt of the layer that falls back takes the next one, in a circle.
+    pub(super) fn aim(&self, place: u32, providers: usize) -> u32 {
+        let layer = self.layers.iter().find(|layer| layer.rule.fallback);
+        layer.map_or(0, |layer| layer.attempts(place).saturating_sub(1) % providers as u32)
+    }
+
     /// Requests that exist and have no outcome.
     pub(super) fn open(&self) -> u64 {
         self.requests.states.iter().filter(|state| state.phase.is_open()).count() as u64

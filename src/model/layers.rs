@@ -18,7 +18,8 @@ pub(super) struct LayerState<'a> {
     timeout: Option<Span>,
     pub(super) semaphore: Option<Slot>,
     pub(super) vault: Option<Slot>,
-    pub(super) breaker: Option<Slot>,
+    /// Its breaker, or one for each provider where a layer around it falls back.
+    breakers: Vec<Slot>,
     /// What the breaker let through, by request; 0 for nothing.
     ticket: Option<Column<Ticket>>,
     pub(super) throttle: Option<Slot>,
@@ -75,11 +76,13 @@ impl<T: Copy + Default> Column<T> {
 }
 
 impl<'a> LayerState<'a> {
-    /// The state of a layer of a group with so many clients and, as far as known, requests.
+    /// The state of a layer of a group with so many clients and, as far as known, requests, whose
+    /// attempts go to so many providers by turns.
     pub(super) fn new(
         rule: &'a Layer,
         clients: u32,
         requests: u32,
+        providers: usize,
         shared: &mut Shared,
     ) -> LayerState<'a> {
         let n = requests as usize;
@@ -90,10 +93,13 @@ impl<'a> LayerState<'a> {
             .budget
             .map(|budget| shared.vaults.place(budget.scope(), &rule.name, clients, budget.vault()));
         let memory = rule.backoff.memory();
-        let breaker = rule
-            .breaker
-            .as_ref()
-            .map(|b| shared.breakers.place(b.scope, &rule.name, clients, Breaker::new(b)));
+        let breaker = |number: usize| {
+            let breaker = rule.breaker.as_ref()?;
+            // No layer has such a name.
+            let name = format!("{}@{number}", rule.name);
+            Some(shared.breakers.place(breaker.scope, &name, clients, Breaker::new(breaker)))
+        };
+        let breakers: Vec<Slot> = (0..providers).filter_map(breaker).collect();
         let throttle = rule
             .adaptive_throttle
             .as_ref()
@@ -110,8 +116,8 @@ impl<'a> LayerState<'a> {
             timeout: rule.timeout,
             semaphore,
             vault,
-            breaker,
-            ticket: breaker.map(|_| Column::with_capacity(n)),
+            ticket: rule.breaker.as_ref().map(|_| Column::with_capacity(n)),
+            breakers,
             throttle,
             taken: refunds.then(|| Column::with_capacity(n)),
             held: counts_active.then(|| Column::with_capacity(n)),
@@ -214,6 +220,11 @@ impl<'a> LayerState<'a> {
     /// What all calls have under way, by place.
     pub(super) fn all_held(&self) -> impl Iterator<Item = (u32, Held)> {
         self.held.iter().flat_map(|column| (0..).zip(column.0.iter().copied()))
+    }
+
+    /// The breaker that holds for attempts to provider number `aim`.
+    pub(super) fn breaker(&self, aim: u32) -> Option<Slot> {
+        self.breakers.get(aim as usize).or(self.breakers.first()).copied()
     }
 
     pub(super) fn set_ticket(&mut self, place: u32, ticket: Ticket) {

@@ -116,6 +116,11 @@ impl LayerCount {
 }
 
 impl Ledger {
+    /// Books in which nothing stands but attempts.
+    pub fn of_attempts(attempts: u64, first_attempts: u64) -> Ledger {
+        Ledger { attempts, first_attempts, ..Ledger::default() }
+    }
+
     #[inline]
     fn advance(&mut self, now: Time) {
         let passed = u128::from(now - self.changed_at);

@@ -31,7 +31,7 @@ mod work;
 
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};
-pub use observer::Observer;
+pub use observer::{Observer, Side};
 pub use provider::ProviderPlan;
 
 use crate::client::Layer;
@@ -48,8 +48,8 @@ use simulation::Simulation;
 pub struct Plan {
     /// The groups of clients, at least one.
     pub groups: Vec<GroupPlan>,
-    /// The provider.
-    pub provider: ProviderPlan,
+    /// The providers, at least one: first the one that clients use, then those they fall back to.
+    pub providers: Vec<ProviderPlan>,
     /// No event happens at or after this instant.
     pub horizon: Time,
     /// Most events at one instant before the run is taken for a livelock.

@@ -108,6 +108,12 @@ impl<'a> Provider<'a> {
         }
     }
 
+    /// Attempts that are here.
+    #[inline]
+    pub(super) fn present(&self) -> u32 {
+        self.admission.busy() + self.admission.waiting() as u32
+    }
+
     /// When a connection made now is accepted; None when it is reset.
     #[inline]
     pub(super) fn connect(&mut self, now: Time) -> Option<Time> {

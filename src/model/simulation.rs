@@ -66,7 +66,9 @@ pub(super) struct Simulation<'a, O, const BITS: u32> {
     pub(super) fingerprint: Fingerprint,
     pub(super) groups: Vec<Group<'a>>,
     pub(super) shared: Shared,
-    pub(super) provider: Provider<'a>,
+    pub(super) providers: Vec<Provider<'a>>,
+    /// The lowest bits of the step at which an attempt is sent name its provider.
+    pub(super) provider_bits: u32,
     pub(super) timeline: Timeline,
     pub(super) observer: &'a mut O,
     pub(super) too_many_steps: bool,
@@ -82,8 +84,13 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let mut groups = Vec::with_capacity(plan.groups.len());
         for group in &plan.groups {
             let (clients, known) = (group.clients, group.known());
-            let layer = |rule| LayerState::new(rule, clients, known, &mut shared);
-            let layers = group.layers.iter().map(layer).collect();
+            let falls_back = group.layers.iter().position(|layer| layer.fallback);
+            let layer = |(l, rule)| {
+                let inside = falls_back.is_some_and(|outer| l < outer);
+                let providers = if inside { plan.providers.len() } else { 1 };
+                LayerState::new(rule, clients, known, providers, &mut shared)
+            };
+            let layers = group.layers.iter().enumerate().map(layer).collect();
             groups.push(Group::new(group, &streams, layers));
         }
         let clients: Vec<u32> = plan.groups.iter().map(|group| group.clients).collect();
@@ -99,8 +106,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             fingerprint: Fingerprint::default(),
             groups,
             shared,
-            provider: Provider::new(&plan.provider, &clients, classes),
-            timeline: Timeline::of(&plan.provider.faults, &plan.provider.actions),
+            providers: plan.providers.iter().map(|p| Provider::new(p, &clients, classes)).collect(),
+            provider_bits: plan.providers.len().next_power_of_two().ilog2(),
+            timeline: Timeline::of(&plan.providers),
             observer,
             too_many_steps: false,
         }
@@ -139,7 +147,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         // What concerns no single request.
         match key.class() {
             Class::Timeline => return self.on_timeline(key.rank()),
-            Class::Refill => return self.on_refill(),
+            Class::Refill => return self.on_refill(key.rank() as usize),
             _ => {}
         }
         let request = self.by_rank(key.rank());
@@ -249,6 +257,29 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         state.step
     }
 
+    /// Puts a request in flight. The lowest bits of its step name the provider that the attempt
+    /// goes to, so that whatever becomes of it later is that provider's.
+    #[inline]
+    pub(super) fn take_off_to_provider(&mut self, request: u32) -> u32 {
+        let step = self.advance(request, Phase::InFlight);
+        if self.provider_bits == 0 {
+            return step;
+        }
+        let (g, place) = self.split(request);
+        let missing = self.groups[g].aim(place, self.providers.len()).wrapping_sub(step);
+        let step = step + (missing & ((1 << self.provider_bits) - 1));
+        self.too_many_steps |= step > Key::MAX_STEP;
+        let step = step.min(Key::MAX_STEP);
+        self.state_mut(request).step = step;
+        step
+    }
+
+    /// The number of the provider of the attempt sent at `step`.
+    #[inline(always)]
+    pub(super) fn provider_of(&self, step: u32) -> usize {
+        (step & ((1 << self.provider_bits) - 1)) as usize
+    }
+
     /// Adds an event unless it would pass the horizon.
     #[inline]
     pub(super) fn schedule(&mut self, at: Time, class: Class, request: u32, step: u32) {
@@ -259,8 +290,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     fn finish(mut self) -> Result<Report, RunError> {
         let open: Vec<u64> = self.groups.iter().map(Group::open).collect();
-        let admission = &self.provider.admission;
-        let (waiting, busy) = (admission.waiting() as u64, u64::from(admission.busy()));
+        let admissions = || self.providers.iter().map(|provider| &provider.admission);
+        let waiting = admissions().map(|admission| admission.waiting() as u64).sum::<u64>();
+        let busy = admissions().map(|admission| u64::from(admission.busy())).sum::<u64>();
         let left = open.iter().sum::<u64>() + waiting + busy > 0;
         let end = if left { self.plan.horizon } else { self.last_change };
         for (group, open) in self.groups.iter_mut().zip(open) {
@@ -305,13 +337,16 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         law(self.active_adds_up(), "I6: what budgets count is under way", "it is not")?;
         law(self.probes_add_up(), "I14: probes under way are those of requests", "they are not")?;
         law(
-            self.provider.admission.within_limits(),
+            self.providers.iter().all(|provider| provider.admission.within_limits()),
             "I15: queue and service stay within limits",
             "a limit is exceeded",
         )?;
-        let limiter = self.provider.limiter.as_ref();
+        let counts_who_is_there = |provider: &Provider<'_>| {
+            let counted = provider.limiter.as_ref().and_then(Limiter::in_flight);
+            counted.is_none_or(|n| n == u64::from(provider.present()))
+        };
         law(
-            limiter.and_then(Limiter::in_flight).is_none_or(|n| n == u64::from(self.present())),
+            self.providers.iter().all(counts_who_is_there),
             "I16: what the concurrency limit counts is at the provider",
             "it is not",
         )?;
@@ -340,7 +375,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             "I7: a call makes at most max_attempts",
             "one made more",
         )?;
-        let places = self.provider.admission.most_places().map_or(u128::MAX, u128::from);
+        let places = |provider: &Provider<'_>| {
+            provider.admission.most_places().map_or(u128::MAX, u128::from)
+        };
+        let places = self.providers.iter().map(places).fold(0, u128::saturating_add);
         let capacity = places.saturating_mul(u128::from(end));
         law(ledger.busy <= capacity, "I5: busy time is at most places times time", "it is more")?;
         Ok(())

@@ -17,7 +17,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             return;
         }
         self.state_mut(request).phase = Phase::Streaming;
-        let first = self.provider.first_token(|| self.tokens(request).input);
+        let first =
+            self.providers[self.provider_of(step)].first_token(|| self.tokens(request).input);
         let until = |timeout| if first > timeout { timeout } else { Time::MAX };
         self.set_silence(request, step, until);
     }
@@ -66,7 +67,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         if !group.plan.stream {
             return None;
         }
-        self.provider.broken(group.draws(place, step))
+        self.providers[self.provider_of(step)].broken(group.draws(place, step))
     }
 
     /// A streamed answer breaks off.
@@ -74,9 +75,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.books(request).failed += 1;
         let all = self.spent(request, step);
         let output = (all.output as f64 * broken.part.unwrap_or(0.0)) as u64;
-        self.let_go(request, output);
-        if self.plan.provider.billing.rule != BillingRule::FreeErrors {
-            self.bill(request, Tokens { output, ..all });
+        self.let_go(request, step, output);
+        if self.rule_of_billing(step) != BillingRule::FreeErrors {
+            self.bill(request, step, Tokens { output, ..all });
         }
         let delivered = broken.part.is_some();
         let word = match broken.how {

@@ -1,7 +1,7 @@
 //! Changes at given instants: places that go missing and come back, and what operators do.
 
 use super::Observer;
-use super::provider::Draws;
+use super::provider::{Draws, ProviderPlan};
 use super::simulation::Simulation;
 use crate::engine::{Class, Key};
 use crate::server::{Action, Capacity, Fault, Work};
@@ -16,13 +16,23 @@ enum Change {
     By(usize),
 }
 
-/// All changes in the order in which they happen; at one instant as they are written, faults
-/// first.
+/// All changes in the order in which they happen, with the number of their provider; at one instant
+/// as they are written, faults first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Timeline(Vec<(Time, Change)>);
+pub(super) struct Timeline(Vec<(Time, usize, Change)>);
 
 impl Timeline {
-    pub(super) fn of(faults: &[Fault], actions: &[Action]) -> Timeline {
+    pub(super) fn of(providers: &[ProviderPlan]) -> Timeline {
+        let mut all = Vec::new();
+        for (number, provider) in providers.iter().enumerate() {
+            let changes = Timeline::of_one(&provider.faults, &provider.actions).into_iter();
+            all.extend(changes.map(|(at, change)| (at, number, change)));
+        }
+        all.sort_by_key(|(at, ..)| *at);
+        Timeline(all)
+    }
+
+    fn of_one(faults: &[Fault], actions: &[Action]) -> Vec<(Time, Change)> {
         let mut changes = Vec::new();
         for fault in faults {
             if let Fault::Capacity(capacity) = fault {
@@ -38,14 +48,13 @@ impl Timeline {
                 Action::Pause(_) | Action::Ramp(_) | Action::CutOff(_) => {}
             }
         }
-        changes.sort_by_key(|(at, _)| *at);
-        Timeline(changes)
+        changes
     }
 }
 
 impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn schedule_timeline(&mut self) {
-        for (index, (at, _)) in self.timeline.0.iter().enumerate() {
+        for (index, (at, ..)) in self.timeline.0.iter().enumerate() {
             if *at < self.plan.horizon {
                 self.events.push(Key::new(*at, Class::Timeline, index as u32, 0));
             }
@@ -53,16 +62,17 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     }
 
     pub(super) fn on_timeline(&mut self, index: u32) {
-        match self.timeline.0[index as usize].1 {
-            Change::Places => self.change_places(),
-            Change::By(action) => self.act(&self.plan.provider.actions[action]),
+        let (_, provider, change) = self.timeline.0[index as usize];
+        match change {
+            Change::Places => self.change_places(provider),
+            Change::By(action) => self.act(provider, action),
         }
     }
 
-    fn act(&mut self, action: &Action) {
-        match action {
+    fn act(&mut self, provider: usize, action: usize) {
+        match &self.plan.providers[provider].actions[action] {
             Action::Limit(set) => {
-                if let Some(limiter) = &mut self.provider.limiter {
+                if let Some(limiter) = &mut self.providers[provider].limiter {
                     limiter.change(set.at.nanos(), set.of, |limit| set.changed(limit));
                 }
             }
@@ -75,25 +85,25 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         }
     }
 
-    fn change_places(&mut self) {
+    fn change_places(&mut self, provider: usize) {
         let now = self.events.now();
-        let plan = &self.plan.provider;
-        self.provider.admission.set_places(plan.places_at(now));
+        let plan = &self.plan.providers[provider];
+        self.providers[provider].admission.set_places(plan.places_at(now));
         for (index, fault) in plan.faults.iter().enumerate() {
             if let Fault::Capacity(capacity) = fault
                 && capacity.from.nanos() == now
                 && capacity.covers(now)
             {
-                self.lose(index as u32, capacity);
+                self.lose(provider, index as u32, capacity);
             }
         }
-        self.fill_places();
+        self.fill_places(provider);
     }
 
     /// Work is lost with the places that fault number `fault` takes away.
-    fn lose(&mut self, fault: u32, capacity: &Capacity) {
+    fn lose(&mut self, provider: usize, fault: u32, capacity: &Capacity) {
         if capacity.waiting == Work::Lost {
-            while let Some(job) = self.provider.admission.turn_away() {
+            while let Some(job) = self.providers[provider].admission.turn_away() {
                 self.lose_waiting(job);
             }
         }
@@ -103,9 +113,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 let Draws { streams, number, step } = self.groups[g].draws(place, step);
                 streams.fault(fault, number, step).bits()
             };
-            let mut served = self.served();
+            let mut served = self.served(provider);
             served.sort_by_cached_key(|key| (lot(*key), *key));
-            let excess = self.provider.admission.excess() as usize;
+            let excess = self.providers[provider].admission.excess() as usize;
             for (request, step) in served.into_iter().take(excess) {
                 self.lose_served(request, step);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::guard::End;
-use super::simulation::{Phase, Simulation};
+use super::simulation::Simulation;
 use super::{GroupPlan, Observer};
 use crate::answer::{Failure, Outcome};
 use crate::engine::Class;
@@ -83,7 +83,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let state = self.state_mut(request);
         state.attempts += 1;
         let number = state.attempts;
-        let step = self.advance(request, Phase::InFlight);
+        let step = self.take_off_to_provider(request);
         let books = self.books(request);
         books.attempts += 1;
         books.first_attempts += u64::from(number == 1);
@@ -120,10 +120,11 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let group = &mut self.groups[g];
         group.ledger.on_the_way -= 1;
         let number = group.wire.as_mut().map_or(0, |wire| wire.arrive(place, step));
-        let removes = self.plan.provider.cancelled_work == CancelledWork::Removed;
+        let provider = self.provider_of(step);
+        let removes = self.plan.providers[provider].cancelled_work == CancelledWork::Removed;
         if removes && !self.awaited(request, step) {
             self.books(request).gone_before_accept += 1;
-            return self.observer.attempt(self.events.now(), g, number);
+            return self.observer.attempt(self.events.now(), (g, provider), number);
         }
         self.reach(request, step, number, Time::MAX);
     }
@@ -268,7 +269,8 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             return;
         }
         let (g, _) = self.split(request);
-        self.observer.delivered(self.events.now(), g, self.spent(request, step));
+        let side = (g, self.provider_of(step));
+        self.observer.delivered(self.events.now(), side, self.spent(request, step));
         let books = self.books(request);
         books.delivered += 1;
         books.succeeded += 1;

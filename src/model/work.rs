@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Observer;
+use super::provider::Provider;
 use super::simulation::Simulation;
 use super::wire::Word;
 use crate::answer::Failure;
@@ -33,7 +34,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     #[inline]
     pub(super) fn take_in(&mut self, job: Job) {
         self.books(job.request).on_admitted(job.admitted);
-        if let Some(in_hand) = &mut self.provider.in_hand {
+        let provider = self.provider_of(job.step);
+        if let Some(in_hand) = &mut self.providers[provider].in_hand {
             let stay = Stay { admitted: job.admitted, service: None };
             in_hand.insert((job.request, job.step), stay);
         }
@@ -48,17 +50,18 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let draws = group.draws(place, job.step);
         let tokens = || group.plan.tokens(draws.number, &group.streams);
         let broken = self.broken(job.request, job.step);
-        let ends = self.provider.end_of_service(now, job.attempt, draws, broken, tokens);
+        let provider = self.provider_of(job.step);
+        let ends = self.providers[provider].end_of_service(now, job.attempt, draws, broken, tokens);
         let streams = group.plan.stream;
         self.groups[g].ledger.on_started(now, ends - now);
-        self.observer.started(now, g, now - job.admitted);
+        self.observer.started(now, (g, provider), now - job.admitted);
         self.schedule(ends, Class::Completion, job.request, job.step);
-        if let Some(in_hand) = &mut self.provider.in_hand
+        if let Some(in_hand) = &mut self.providers[provider].in_hand
             && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
         {
             stay.service = Some((now, ends));
         }
-        if let Some(prompts) = &mut self.provider.prompts {
+        if let Some(prompts) = &mut self.providers[provider].prompts {
             prompts.on_start(now, job.request, job.step);
         }
         if streams {
@@ -69,21 +72,22 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Work leaves the provider; false when it had been taken back before.
     #[inline]
     pub(super) fn hand_out(&mut self, request: u32, step: u32) -> bool {
-        let in_hand = self.provider.in_hand.as_mut();
+        let provider = self.provider_of(step);
+        let in_hand = self.providers[provider].in_hand.as_mut();
         in_hand.is_none_or(|in_hand| in_hand.remove(&(request, step)).is_some())
     }
 
-    /// Free places are taken from the line.
+    /// Free places of a provider are taken from its line.
     #[inline]
-    pub(super) fn fill_places(&mut self) {
-        while let Some(job) = self.provider.admission.next_job() {
+    pub(super) fn fill_places(&mut self, provider: usize) {
+        while let Some(job) = self.providers[provider].admission.next_job() {
             let waited = self.events.now() - job.admitted;
-            let line = self.plan.provider.queue.map(|queue| queue.line());
+            let line = self.plan.providers[provider].queue.map(|queue| queue.line());
             if line.is_some_and(|l| l.drops(waited, self.awaited(job.request, job.step))) {
                 self.drop_work(job);
                 continue;
             }
-            self.provider.admission.occupy();
+            self.providers[provider].admission.occupy();
             self.serve(job);
         }
     }
@@ -94,19 +98,20 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.books(job.request).on_dropped(now);
         self.last_change = now;
         self.hand_out(job.request, job.step);
-        self.let_go(job.request, 0);
-        let status = self.plan.provider.overload_status;
+        self.let_go(job.request, job.step, 0);
+        let status = self.plan.providers[self.provider_of(job.step)].overload_status;
         self.say(job.request, job.step, Word::Failure(Failure::status(status)));
     }
 
     /// The client of the attempt sent at `step` goes away: a provider that notices stops working
     /// on it.
     pub(super) fn hang_up(&mut self, request: u32, step: u32) {
-        if self.plan.provider.cancelled_work == CancelledWork::Computed {
+        let provider = self.provider_of(step);
+        if self.plan.providers[provider].cancelled_work == CancelledWork::Computed {
             return;
         }
         let now = self.events.now();
-        let in_hand = self.provider.in_hand.as_mut();
+        let in_hand = self.providers[provider].in_hand.as_mut();
         // In the backlog it is not work yet.
         let Some(stay) = in_hand.and_then(|in_hand| in_hand.remove(&(request, step))) else {
             return;
@@ -114,38 +119,38 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         match stay.service {
             None => {
                 let priority = self.groups[self.split(request).0].plan.priority;
-                let line = &mut self.provider.admission;
+                let line = &mut self.providers[provider].admission;
                 let found = line.withdraw(priority, (request, step), stay.admitted);
                 debug_assert!(found.is_some(), "waiting work is in the line");
                 self.books(request).on_removed(now);
-                self.let_go(request, 0);
+                self.let_go(request, step, 0);
             }
             Some((started, ends)) => {
                 self.books(request).on_stopped(now, ends - now);
                 // A client may go at the very instant at which its turn has come.
                 let output = self.output_so_far(request, step, started, ends);
-                self.let_go(request, output);
+                self.let_go(request, step, output);
                 if now > started {
                     self.bill_stopped(request, step, started, ends);
                 }
-                self.provider.admission.leave();
-                self.refill_after_this_instant();
+                self.providers[provider].admission.leave();
+                self.refill_after_this_instant(provider);
             }
         }
         self.observer.present(now, self.present());
     }
 
     /// Whoever waits takes the free places once all events of this instant are over.
-    fn refill_after_this_instant(&mut self) {
-        if !self.provider.refill_pending {
-            self.provider.refill_pending = true;
-            self.events.push(Key::new(self.events.now(), Class::Refill, 0, 0));
+    fn refill_after_this_instant(&mut self, provider: usize) {
+        if !self.providers[provider].refill_pending {
+            self.providers[provider].refill_pending = true;
+            self.events.push(Key::new(self.events.now(), Class::Refill, provider as u32, 0));
         }
     }
 
-    pub(super) fn on_refill(&mut self) {
-        self.provider.refill_pending = false;
-        self.fill_places();
+    pub(super) fn on_refill(&mut self, provider: usize) {
+        self.providers[provider].refill_pending = false;
+        self.fill_places(provider);
     }
 
     /// Waiting work is lost with its provider; its client sees the connection break.
@@ -158,27 +163,30 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// The same for work in service.
     pub(super) fn lose_served(&mut self, request: u32, step: u32) {
         let now = self.events.now();
-        let stay = self.provider.in_hand.as_ref().and_then(|h| h.get(&(request, step)));
+        let provider = self.provider_of(step);
+        let stay = self.providers[provider].in_hand.as_ref().and_then(|h| h.get(&(request, step)));
         let Some((_, ends)) = stay.and_then(|stay| stay.service) else { return };
         self.books(request).on_lost_served(now, ends - now);
-        self.provider.admission.leave();
+        self.providers[provider].admission.leave();
         self.break_off(request, step);
     }
 
     fn break_off(&mut self, request: u32, step: u32) {
         self.hand_out(request, step);
-        self.let_go(request, 0);
+        self.let_go(request, step, 0);
         self.last_change = self.events.now();
         self.say(request, step, Word::Failure(Failure::Reset));
     }
 
-    /// An attempt that the limits have let through is over, after `output` tokens of its answer.
+    /// The attempt sent at `step`, which the limits have let through, is over after `output` tokens
+    /// of its answer.
     #[inline]
-    pub(super) fn let_go(&mut self, request: u32, output: u64) {
-        if self.provider.limiter.is_some() {
+    pub(super) fn let_go(&mut self, request: u32, step: u32, output: u64) {
+        let provider = self.provider_of(step);
+        if self.providers[provider].limiter.is_some() {
             let (group, place) = self.split(request);
             let who = Caller { group, client: self.groups[group].client(place) };
-            self.provider.let_go(self.events.now(), who, output);
+            self.providers[provider].let_go(self.events.now(), who, output);
         }
     }
 
@@ -186,7 +194,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     #[inline]
     pub(super) fn spent(&self, request: u32, step: u32) -> Tokens {
         let tokens = self.tokens(request);
-        let found = self.provider.prompts.as_ref().is_some_and(|p| p.found(request, step));
+        let prompts = self.providers[self.provider_of(step)].prompts.as_ref();
+        let found = prompts.is_some_and(|prompts| prompts.found(request, step));
         Tokens { cached: if found { tokens.input } else { 0 }, ..tokens }
     }
 
@@ -194,9 +203,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// ended at `ends`.
     fn output_so_far(&self, request: u32, step: u32, started: Time, ends: Time) -> u64 {
         let tokens = self.tokens(request);
-        let lag = self.plan.provider.billing.cancel_lag.map_or(0, |lag| lag.nanos());
+        let provider = self.provider_of(step);
+        let lag = self.plan.providers[provider].billing.cancel_lag.map_or(0, |lag| lag.nanos());
         let elapsed = (self.events.now() - started).saturating_add(lag);
-        let first = self.provider.first_token(|| tokens.input);
+        let first = self.providers[provider].first_token(|| tokens.input);
         // An answer that would have broken off has only a part.
         let part = self.broken(request, step).map_or(1.0, |broken| broken.part.unwrap_or(0.0));
         let output = (tokens.output as f64 * part) as u64;
@@ -206,33 +216,39 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Service that is stopped because its client has gone is billed as the rule says.
     fn bill_stopped(&mut self, request: u32, step: u32, started: Time, ends: Time) {
         let spent = self.spent(request, step);
-        match self.plan.provider.billing.rule {
-            BillingRule::Strict => self.bill(request, spent),
+        match self.rule_of_billing(step) {
+            BillingRule::Strict => self.bill(request, step, spent),
             BillingRule::CancelAware => {
                 let output = self.output_so_far(request, step, started, ends);
-                self.bill(request, Tokens { output, ..spent });
+                self.bill(request, step, Tokens { output, ..spent });
             }
             BillingRule::FreeErrors => {}
         }
     }
 
-    /// `tokens` are billed to `request`.
-    #[inline]
-    pub(super) fn bill(&mut self, request: u32, tokens: Tokens) {
-        let (g, _) = self.split(request);
-        self.provider.bill(tokens);
-        self.observer.billed(self.events.now(), g, tokens);
+    /// What the provider of the attempt sent at `step` bills.
+    pub(super) fn rule_of_billing(&self, step: u32) -> BillingRule {
+        self.plan.providers[self.provider_of(step)].billing.rule
     }
 
-    /// Requests and steps of the work in service, if it may be taken back.
-    pub(super) fn served(&self) -> Vec<(u32, u32)> {
-        let in_hand = self.provider.in_hand.iter().flatten();
+    /// `tokens` are billed for the attempt that `request` sent at `step`.
+    #[inline]
+    pub(super) fn bill(&mut self, request: u32, step: u32, tokens: Tokens) {
+        let (g, _) = self.split(request);
+        let provider = self.provider_of(step);
+        self.providers[provider].bill(tokens);
+        self.observer.billed(self.events.now(), (g, provider), tokens);
+    }
+
+    /// Requests and steps of the work that a provider has in service, if it may be taken back.
+    pub(super) fn served(&self, provider: usize) -> Vec<(u32, u32)> {
+        let in_hand = self.providers[provider].in_hand.iter().flatten();
         in_hand.filter(|(_, stay)| stay.service.is_some()).map(|(key, _)| *key).collect()
     }
 
-    /// Attempts at the provider.
+    /// Attempts at all providers.
     #[inline]
     pub(super) fn present(&self) -> u32 {
-        self.provider.admission.busy() + self.provider.admission.waiting() as u32
+        self.providers.iter().map(Provider::present).sum()
     }
 }

@@ -5,7 +5,7 @@ mod host;
 mod limits;
 mod provider;
 
-use super::Scenario;
+use super::{Provider, Scenario};
 use crate::client::{Backoff, Layer, ReplyAtTimeout};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
@@ -20,6 +20,11 @@ pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     }
     lines.extend(cut_by_horizon(scenario, plan));
     provider::lines(scenario, &mut lines);
+    for provider in &scenario.fallback {
+        let name = provider.label();
+        let own = provider::own_lines(provider).into_iter();
+        lines.extend(own.map(|line| format!("fallback {name}: {line}")));
+    }
     for group in &scenario.groups {
         let mut own: Vec<String> = group.workload.shares.map(shares_line).into_iter().collect();
         host::lines(&group.client, &mut own);
@@ -42,7 +47,9 @@ fn nesting(layers: &[Layer]) -> String {
         1 => format!("{} (1 attempt)", layer.name),
         n => format!("{} ({n} attempts)", layer.name),
     });
-    let path: Vec<String> = names.chain(["provider".to_owned()]).collect();
+    let falls_back = layers.iter().any(|layer| layer.fallback);
+    let end = if falls_back { "one provider after the other" } else { "provider" };
+    let path: Vec<String> = names.chain([end.to_owned()]).collect();
     let most = layers.iter().fold(1u64, |n, layer| n.saturating_mul(layer.max_attempts.into()));
     format!("{}: up to {most} attempts per request", path.join(" > "))
 }
@@ -81,7 +88,7 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
                 .map(|l| format!("{}{l}", group.prefix())),
         );
     }
-    for fault in &scenario.provider.faults {
+    for fault in scenario.providers().flat_map(|provider| &provider.faults) {
         lines.extend(beyond("a fault starts", fault.period().0));
     }
     for (group, plan) in scenario.groups.iter().zip(&plan.groups) {
@@ -136,6 +143,13 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     }
     if header_sent && layer.max_attempts > 1 {
         lines.push(format!("layer {name}: Retry-After {}", layer.retry_after.in_words()));
+    }
+    if layer.fallback {
+        let path: Vec<&str> = scenario.providers().map(Provider::label).collect();
+        lines.push(format!(
+            "layer {name} falls back: its attempts go to {}, and from the start again; breakers inside it are one per provider",
+            path.join(", ")
+        ));
     }
     if let Some(semaphore) = layer.semaphore {
         lines.push(format!(

@@ -163,14 +163,13 @@ fn checked(table: &Table) -> std::result::Result<Scenario, Problem> {
         let text = "nothing is written here; `retrylab init` prints a scenario to start from";
         return Err((Vec::new(), text.to_owned()));
     }
-    let list = |(key, value): &(&String, &Value)| *key != "group" && value.is_array();
+    let is_list = |key: &str| LISTS.iter().any(|(list, _)| *list == key);
+    let list = |(key, value): &(&String, &Value)| !is_list(key) && value.is_array();
     if let Some((section, _)) = table.iter().find(list) {
         let text = format!("found a list; write it once, as [{section}]");
         return Err((vec![Step::key(section)], text));
     }
-    if let Some(groups) = table.get("group") {
-        check_form(table, groups)?;
-    }
+    check_form(table)?;
     let scenario: Scenario = problem::typed(table)?;
     match problem::check(&scenario) {
         Some((path, sentence)) => Err((problem::concrete(&path, table), sentence)),
@@ -178,13 +177,19 @@ fn checked(table: &Table) -> std::result::Result<Scenario, Problem> {
     }
 }
 
-/// Whether a document with groups has them in a list, and what is theirs nowhere else.
-fn check_form(table: &Table, groups: &Value) -> std::result::Result<(), Problem> {
-    if groups.is_table() {
-        let text = "found a table; write [[group]] with a name, once for each group";
-        return Err((vec![Step::key("group")], text.to_owned()));
+/// Sections that are lists, and what their items are.
+const LISTS: [(&str, &str); 2] = [("group", "group"), ("fallback", "further provider")];
+
+/// Whether sections that are lists are written as such, and what is a group's nowhere else.
+fn check_form(table: &Table) -> std::result::Result<(), Problem> {
+    for (list, item) in LISTS {
+        if table.get(list).is_some_and(Value::is_table) {
+            let text = format!("found a table; write [[{list}]] with a name, once for each {item}");
+            return Err((vec![Step::key(list)], text));
+        }
     }
-    match SECTIONS.iter().find(|section| table.contains_key(**section)) {
+    let theirs = SECTIONS.iter().find(|section| table.contains_key(**section));
+    match theirs.filter(|_| table.contains_key("group")) {
         None => Ok(()),
         Some(section) => {
             let place = if *section == "client" { "its keys" } else { section };
@@ -229,20 +234,35 @@ fn expand_presets(table: &mut Table) -> std::result::Result<(), Problem> {
         }
     }
     if let Some(Value::Table(provider)) = table.get_mut("provider") {
-        for (section, key, kind) in
-            [("billing", "price", Kind::Price), ("limits", "preset", Kind::Limits)]
-        {
-            if let Some(Value::Table(section_table)) = provider.get_mut(section) {
-                let path = ["provider", section, key].map(Step::key).to_vec();
-                expand(section_table, key, kind).map_err(|text| (path, text))?;
+        expand_provider(provider, &[Step::key("provider")])?;
+    }
+    if let Some(Value::Array(fallbacks)) = table.get_mut("fallback") {
+        for (index, provider) in fallbacks.iter_mut().enumerate() {
+            if let Value::Table(provider) = provider {
+                expand_provider(provider, &[Step::key("fallback"), Step::Index(index)])?;
             }
         }
-        if let Some(Value::Table(service)) = provider.get_mut("service")
-            && let Some(Value::Table(tables)) = service.get_mut("prefill_decode")
-        {
-            let path = ["provider", "service", "prefill_decode", "preset"].map(Step::key).to_vec();
-            expand(tables, "preset", Kind::Service).map_err(|text| (path, text))?;
+    }
+    Ok(())
+}
+
+/// Fills in the presets of a provider, which is at `place`.
+fn expand_provider(provider: &mut Table, place: &[Step]) -> std::result::Result<(), Problem> {
+    let at = |below: &[&str]| -> Vec<Step> {
+        place.iter().cloned().chain(below.iter().map(|key| Step::key(key))).collect()
+    };
+    for (section, key, kind) in
+        [("billing", "price", Kind::Price), ("limits", "preset", Kind::Limits)]
+    {
+        if let Some(Value::Table(table)) = provider.get_mut(section) {
+            expand(table, key, kind).map_err(|text| (at(&[section, key]), text))?;
         }
+    }
+    if let Some(Value::Table(service)) = provider.get_mut("service")
+        && let Some(Value::Table(tables)) = service.get_mut("prefill_decode")
+    {
+        let path = at(&["service", "prefill_decode", "preset"]);
+        expand(tables, "preset", Kind::Service).map_err(|text| (path, text))?;
     }
     Ok(())
 }

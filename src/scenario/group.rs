@@ -59,6 +59,8 @@ pub(super) struct File {
     request: Option<Request>,
     #[serde(default)]
     provider: Provider,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    fallback: Vec<Provider>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<Client>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,20 +111,21 @@ impl TryFrom<File> for Scenario {
                 return Err("the key `workload` is missing; write a table, { … }, or [[group]] for clients of several kinds".to_owned());
             }
         };
-        let File { format, title, provider, measure, .. } = file;
-        Ok(Scenario { format, title, groups, provider, measure })
+        let File { format, title, provider, fallback, measure, .. } = file;
+        Ok(Scenario { format, title, groups, provider, fallback, measure })
     }
 }
 
 impl From<Scenario> for File {
     fn from(scenario: Scenario) -> File {
-        let Scenario { format, title, mut groups, provider, measure } = scenario;
+        let Scenario { format, title, mut groups, provider, fallback, measure } = scenario;
         let mut file = File {
             format,
             title,
             workload: None,
             request: None,
             provider,
+            fallback,
             client: None,
             group: None,
             measure,

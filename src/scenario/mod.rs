@@ -12,6 +12,7 @@ mod measured;
 mod parts;
 mod print;
 mod problem;
+mod providers;
 mod set;
 mod size;
 
@@ -48,6 +49,8 @@ pub struct Scenario {
     pub groups: Vec<Group>,
     /// What the provider does.
     pub provider: Provider,
+    /// Providers that clients fall back to, in their order.
+    pub fallback: Vec<Provider>,
     /// How it is measured.
     pub measure: Measure,
 }
@@ -80,6 +83,9 @@ impl Default for Request {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Provider {
+    /// Its name in metrics; without it, "provider". Every one that is fallen back to has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Attempts in service at once; without it, unlimited. 0 is a total outage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u32>,
@@ -112,6 +118,7 @@ pub struct Provider {
 impl Default for Provider {
     fn default() -> Provider {
         Provider {
+            name: None,
             concurrency: None,
             queue: None,
             cancelled_work: CancelledWork::default(),
@@ -123,6 +130,30 @@ impl Default for Provider {
             billing: Billing::default(),
             faults: Vec::new(),
             actions: Vec::new(),
+        }
+    }
+}
+
+impl Provider {
+    /// Its name in metrics.
+    pub fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or("provider")
+    }
+
+    /// The provider made ready to run.
+    fn plan(&self) -> ProviderPlan {
+        ProviderPlan {
+            concurrency: self.concurrency,
+            queue: self.queue,
+            cancelled_work: self.cancelled_work,
+            overload_status: self.overload_status,
+            backlog: self.backlog,
+            limits: self.limits.clone(),
+            billing: self.billing.clone(),
+            slower_when_full: self.slower_when_full,
+            service: self.service.sampler(),
+            faults: self.faults.clone(),
+            actions: self.actions.clone(),
         }
     }
 }
@@ -253,7 +284,7 @@ impl Scenario {
         let group = |group: &Group| group.plan(folder, self.measure.horizon);
         Ok(Plan {
             groups: self.groups.iter().map(group).collect::<Result<_>>()?,
-            provider: self.provider_plan(),
+            providers: self.providers().map(Provider::plan).collect(),
             horizon: self.measure.horizon.nanos(),
             events_per_instant: self.events_per_instant(),
         })
@@ -273,32 +304,30 @@ impl Scenario {
         self.groups.iter().map(|group| u64::from(group.workload.clients)).sum()
     }
 
-    fn provider_plan(&self) -> ProviderPlan {
-        let provider = &self.provider;
-        ProviderPlan {
-            concurrency: provider.concurrency,
-            queue: provider.queue,
-            cancelled_work: provider.cancelled_work,
-            overload_status: provider.overload_status,
-            backlog: provider.backlog,
-            limits: provider.limits.clone(),
-            billing: provider.billing.clone(),
-            slower_when_full: provider.slower_when_full,
-            service: provider.service.sampler(),
-            faults: provider.faults.clone(),
-            actions: provider.actions.clone(),
-        }
+    /// The provider, and those that clients fall back to.
+    pub fn providers(&self) -> impl Iterator<Item = &Provider> {
+        std::iter::once(&self.provider).chain(&self.fallback)
     }
 
     /// What is watched.
     pub fn watch(&self) -> Watch {
         let groups = if self.groups.len() > 1 { self.groups.len() } else { 0 };
-        Watch { window: self.measure.window.nanos(), per_retry: self.measure.per_retry, groups }
+        let fallbacks = self.fallback.len();
+        Watch {
+            window: self.measure.window.nanos(),
+            per_retry: self.measure.per_retry,
+            groups,
+            providers: if fallbacks > 0 { 1 + fallbacks } else { 0 },
+        }
     }
 
     /// Attempts per window that the provider can serve: at full concurrency and mean service
-    /// time, and at most the request limit. None when neither bounds it.
+    /// time, and at most the request limit. None when neither bounds it, and when there are
+    /// several providers: who serves what is for the clients to decide.
     pub fn capacity_per_window(&self, plan: &Plan) -> Option<f64> {
+        if !self.fallback.is_empty() {
+            return None;
+        }
         let window = self.measure.window.seconds();
         let full = self.provider.concurrency.unwrap_or(1);
         let mean = self.provider.service.mean_s(self.mean_tokens(plan), full)

@@ -10,7 +10,6 @@ use crate::client::{Budget, Layer, Scope};
 use crate::error::Error;
 use crate::host::{Host, Network};
 use crate::model::GroupPlan;
-use crate::server::{Action, Queue};
 
 /// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +30,7 @@ impl Step {
 }
 
 /// Steps from names; "" stands for the name of a kind.
-fn steps(names: &[&str]) -> Vec<Step> {
+pub(super) fn steps(names: &[&str]) -> Vec<Step> {
     names.iter().map(|name| if name.is_empty() { Step::Kind } else { Step::key(name) }).collect()
 }
 
@@ -366,7 +365,7 @@ pub fn check(scenario: &Scenario) -> Option<Problem> {
         );
     }
     check_groups(&scenario.groups)
-        .or_else(|| check_provider(scenario))
+        .or_else(|| super::providers::problem(scenario))
         .or_else(|| check_shared(&scenario.groups))
         .or_else(|| check_measure(scenario))
 }
@@ -458,90 +457,8 @@ fn unlike_in_fleet(one: &Layer, other: &Layer) -> Option<&'static str> {
     parts.into_iter().find(|(_, unlike)| *unlike).map(|(key, _)| key)
 }
 
-fn check_provider(scenario: &Scenario) -> Option<Problem> {
-    let provider = &scenario.provider;
-    if !(400..=599).contains(&provider.overload_status) {
-        let text =
-            format!("the status {} is not an error; write 400 to 599", provider.overload_status);
-        return Some((steps(&["provider", "overload_status"]), text));
-    }
-    let behind = |group: &Group| group.priority > 0;
-    if provider.queue.is_none()
-        && let Some(index) = scenario.groups.iter().position(behind)
-    {
-        let text = "classes go before each other in a queue, and there is none; write provider.queue, such as { fifo = { limit = 100 } }";
-        return Some((scenario.groups[index].path(index, "priority"), text.to_owned()));
-    }
-    if let Some((key, text)) = provider.queue.and_then(Queue::problem) {
-        return Some((steps(&["provider", "queue", "", key]), text));
-    }
-    if let Some(factor) = provider.slower_when_full {
-        let text = if !(1.0..=1000.0).contains(&factor) {
-            Some(format!("slower_when_full = {factor} is out of range; write 1 to 1000"))
-        } else {
-            let endless = provider.concurrency.is_none();
-            endless
-                .then(|| "unlimited places are never full; write provider.concurrency".to_owned())
-        };
-        if let Some(text) = text {
-            return Some((steps(&["provider", "slower_when_full"]), text));
-        }
-    }
-    if let Some((below, text)) = provider.limits.problem() {
-        return Some((steps(&[&["provider", "limits"], &below[..]].concat()), text));
-    }
-    if provider.limits.spend.is_some() && provider.billing.price().is_none() {
-        let text = "a spend cap needs prices; write provider.billing.price, or leave it out";
-        return Some((steps(&["provider", "limits", "spend"]), text.to_owned()));
-    }
-    for (index, fault) in provider.faults.iter().enumerate() {
-        if let Some((key, text)) = fault.problem() {
-            let mut path = steps(&["provider", "faults"]);
-            path.extend([Step::Index(index), Step::Kind]);
-            path.extend((!key.is_empty()).then(|| Step::key(key)));
-            return Some((path, text));
-        }
-    }
-    for (index, action) in provider.actions.iter().enumerate() {
-        if let Some((key, text)) = action.problem().or_else(|| without_object(scenario, action)) {
-            let mut path = steps(&["provider", "actions"]);
-            path.extend([Step::Index(index), Step::Kind, Step::key(key)]);
-            return Some((path, text));
-        }
-    }
-    let (key, text) = provider.billing.problem()?;
-    Some((steps(&["provider", "billing", key]), text))
-}
-
-/// An action on a layer or a limit that is not there.
-fn without_object(scenario: &Scenario, action: &Action) -> Option<(&'static str, String)> {
-    match action {
-        Action::Timeout(set) => {
-            let layers = scenario.groups.iter().flat_map(|group| &group.client.layers);
-            let mut names: Vec<&str> = layers.map(|layer| layer.name.as_str()).collect();
-            names.dedup();
-            let layer = set.layer.as_str();
-            let text = || format!("no layer is called \"{layer}\"{}", suggest(layer, &names));
-            (!names.contains(&layer)).then(|| ("layer", text()))
-        }
-        Action::Limit(set) => {
-            let limits = &scenario.provider.limits;
-            let key = set.of.key();
-            let Some(limit) = limits.rate(set.of) else {
-                let text = format!(
-                    "there is no limit on {key} to change; write it in provider.limits, such as provider.limits.requests"
-                );
-                return Some(("of", text));
-            };
-            let (key, text) = set.changed(limit).problem(set.of)?;
-            Some((if key == "burst" { key } else { "rate" }, text))
-        }
-        _ => None,
-    }
-}
-
 /// What is wrong with a name that stands in paths and in names of metrics.
-fn name_problem(name: &str) -> Option<String> {
+pub(super) fn name_problem(name: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     (name.is_empty() || !name.chars().all(plain))
         .then(|| format!("the name \"{name}\" does not fit; use letters, digits, - and _"))

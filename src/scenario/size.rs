@@ -55,7 +55,8 @@ impl MemoryLimit {
             * windows
             * PER_WINDOW;
         let of_group = |group| group_bytes(group, expected(group));
-        let own = scenario.provider.limits.scopes().iter().filter(|s| **s == Scope::Client).count();
+        let scopes = scenario.providers().flat_map(|provider| provider.limits.scopes());
+        let own = scopes.filter(|scope| *scope == Scope::Client).count();
         let clients: f64 = plan.groups.iter().map(|group| f64::from(group.clients)).sum();
         let groups =
             plan.groups.iter().map(of_group).sum::<f64>() + clients * own as f64 * PER_CLIENT_PART;

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::experiment::{Cell, CellRuns, Effort, Seed, execute};
 use retrylab::metrics::{Facts, Metric, Recorder};
-use retrylab::model::{self, Observer, Report};
+use retrylab::model::{self, Observer, Report, Side};
 use retrylab::rng::Streams;
 use retrylab::scenario::{Document, MemoryLimit};
-use retrylab::server::Tokens;
+use retrylab::server::{Billing, Tokens};
 use retrylab::stats::summary::summarise;
 use retrylab::units::Time;
 
@@ -78,7 +78,7 @@ pub fn runs_and_watch<O: Observer + Send>(
 ) -> (Metrics, Vec<O>) {
     let Cell { scenario, metrics, .. } = cell(text);
     let both = || Pair(Recorder::new(scenario.watch()), observer());
-    let billing = &scenario.provider.billing;
+    let billing: Vec<Billing> = scenario.providers().map(|p| p.billing.clone()).collect();
     let (facts, seen) = watch(text, replications, both)
         .into_iter()
         .map(|(Pair(recorder, seen), report)| (Facts::new(recorder, report, billing.clone()), seen))
@@ -109,9 +109,9 @@ impl<A: Observer, B: Observer> Observer for Pair<A, B> {
         self.1.left_host(now, group, waited);
     }
 
-    fn attempt(&mut self, now: Time, group: usize, number: u32) {
-        self.0.attempt(now, group, number);
-        self.1.attempt(now, group, number);
+    fn attempt(&mut self, now: Time, side: Side, number: u32) {
+        self.0.attempt(now, side, number);
+        self.1.attempt(now, side, number);
     }
 
     fn present(&mut self, now: Time, present: u32) {
@@ -119,19 +119,19 @@ impl<A: Observer, B: Observer> Observer for Pair<A, B> {
         self.1.present(now, present);
     }
 
-    fn started(&mut self, now: Time, group: usize, waited: u64) {
-        self.0.started(now, group, waited);
-        self.1.started(now, group, waited);
+    fn started(&mut self, now: Time, side: Side, waited: u64) {
+        self.0.started(now, side, waited);
+        self.1.started(now, side, waited);
     }
 
-    fn billed(&mut self, now: Time, group: usize, tokens: Tokens) {
-        self.0.billed(now, group, tokens);
-        self.1.billed(now, group, tokens);
+    fn billed(&mut self, now: Time, side: Side, tokens: Tokens) {
+        self.0.billed(now, side, tokens);
+        self.1.billed(now, side, tokens);
     }
 
-    fn delivered(&mut self, now: Time, group: usize, tokens: Tokens) {
-        self.0.delivered(now, group, tokens);
-        self.1.delivered(now, group, tokens);
+    fn delivered(&mut self, now: Time, side: Side, tokens: Tokens) {
+        self.0.delivered(now, side, tokens);
+        self.1.delivered(now, side, tokens);
     }
 
     fn sleeps(&mut self, now: Time, group: usize, retry: u32, wait: u64) {

@@ -9,8 +9,23 @@ use crate::server::{
 use crate::units::Span;
 
 pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
-    let provider = &scenario.provider;
-    lines.extend(limits::lines(&provider.limits));
+    lines.extend(own_lines(&scenario.provider));
+    if scenario.groups.iter().any(|group| group.priority > 0) {
+        lines.push(format!(
+            "classes: service is not interrupted; a full queue answers {} to the last class that waits, when an arrival is before it",
+            scenario.provider.overload_status
+        ));
+    }
+    for group in scenario.groups.iter().filter(|group| group.workload.trace.is_some()) {
+        let section = if group.name.is_some() { "request" } else { "[request]" };
+        let prefix = group.prefix();
+        lines.push(format!("{prefix}tokens are those of the trace; {section} is not used"));
+    }
+}
+
+/// What concerns one provider.
+pub(super) fn own_lines(provider: &Provider) -> Vec<String> {
+    let mut lines = limits::lines(&provider.limits);
     match provider.concurrency {
         None => lines.push("the provider has unlimited places".to_owned()),
         Some(_) => lines.push(format!(
@@ -18,12 +33,6 @@ pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
             provider.overload_status,
             of_gone_clients(provider)
         )),
-    }
-    if scenario.groups.iter().any(|group| group.priority > 0) {
-        lines.push(format!(
-            "classes: service is not interrupted; a full queue answers {} to the last class that waits, when an arrival is before it",
-            provider.overload_status
-        ));
     }
     lines.extend(provider.queue.and_then(|queue| queue_line(queue, provider.overload_status)));
     let mut said = Vec::new();
@@ -34,11 +43,6 @@ pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
     }
     lines.extend(said);
     lines.extend(provider.actions.iter().map(action_line));
-    for group in scenario.groups.iter().filter(|group| group.workload.trace.is_some()) {
-        let section = if group.name.is_some() { "request" } else { "[request]" };
-        let prefix = group.prefix();
-        lines.push(format!("{prefix}tokens are those of the trace; {section} is not used"));
-    }
     if let Some(factor) = provider.slower_when_full {
         lines.push(format!(
             "service takes {factor} times as long when all places are busy at its start, and evenly less with fewer of them"
@@ -48,6 +52,7 @@ pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
         lines.push("service: prefill by the length of the prompt, then tokens at the pace of the load at the start of service".to_owned());
     }
     lines.extend(billing_line(provider));
+    lines
 }
 
 fn billing_line(provider: &Provider) -> Option<String> {
