@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{kolmogorov_smirnov, seconds, watch};
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::server::Tokens;
 use retrylab::units::Time;
 
@@ -21,11 +21,11 @@ struct Seen {
 }
 
 impl Observer for Seen {
-    fn attempt(&mut self, now: Time, _group: usize, _number: u32) {
+    fn attempt(&mut self, now: Time, _side: Side, _number: u32) {
         self.at.push(seconds(now));
     }
 
-    fn delivered(&mut self, _now: Time, _group: usize, tokens: Tokens) {
+    fn delivered(&mut self, _now: Time, _side: Side, tokens: Tokens) {
         self.tokens.push((tokens.input, tokens.output));
     }
 }

@@ -6,7 +6,7 @@ use common::{
     REPLICATIONS, assert_agrees, assert_caught, chi_square, chi_square_tail, kolmogorov_smirnov,
     runs, seconds, watch,
 };
-use retrylab::model::Observer;
+use retrylab::model::{Observer, Side};
 use retrylab::units::Time;
 
 /// Instants of all attempts, in seconds.
@@ -14,7 +14,7 @@ use retrylab::units::Time;
 struct Seen(Vec<f64>);
 
 impl Observer for Seen {
-    fn attempt(&mut self, now: Time, _group: usize, _number: u32) {
+    fn attempt(&mut self, now: Time, _side: Side, _number: u32) {
         self.0.push(seconds(now));
     }
 }
