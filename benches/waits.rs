@@ -1,7 +1,7 @@
 //! One wait before a retry: built-in backoffs, and the same as formulas.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use retrylab::client::{Backoff, Formula};
+use retrylab::client::{After, Backoff, Formula};
 use retrylab::rng::Streams;
 
 const FORMULAS: [(&str, &str); 4] = [
@@ -23,7 +23,8 @@ fn waits(c: &mut Criterion) {
             group.bench_function(BenchmarkId::new(kind, name), |b| {
                 b.iter(|| {
                     step += 1;
-                    backoff.wait(step % 6, &mut memory, streams.backoff(0, 7, step))
+                    let after = After::retry(step % 6);
+                    backoff.wait(after, &mut memory, streams.backoff(0, 7, step))
                 });
             });
         }

@@ -619,7 +619,7 @@ const BACKOFFS: [Case; 9] = [
         "18:13",
         &[
             "client.layers.0.backoff.formula: unknown name `cap`",
-            "known: n, prev",
+            "known: n, prev, status",
             "    min(cap",
             "    ^^^",
         ],

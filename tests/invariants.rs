@@ -497,6 +497,12 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
     if dice.chance(35) {
         breaker(dice, client, text);
     }
+    if dice.chance(10) {
+        text.push_str("wait_after_last = true\n");
+    }
+    if dice.chance(10) {
+        text.push_str("inherit_deadline = true\n");
+    }
     text.push('\n');
 }
 

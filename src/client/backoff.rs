@@ -67,6 +67,25 @@ fn one() -> f64 {
     1.0
 }
 
+/// What a wait follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct After {
+    /// Which retry it is for, 0 for the first.
+    pub n: u32,
+    /// The status of the failure, 0 when it has none.
+    pub status: u16,
+}
+
+impl After {
+    /// The largest status.
+    pub const MOST_STATUS: u16 = 599;
+
+    /// The wait before retry `n` after a failure without a status.
+    pub fn retry(n: u32) -> After {
+        After { n, status: 0 }
+    }
+}
+
 /// The rule for the wait before a retry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -150,10 +169,11 @@ fn cap_below_base(base: Span, cap: Span) -> Option<(&'static str, String)> {
 }
 
 impl Backoff {
-    /// The wait in nanoseconds before retry `n` (0 for the first). `memory` is what the backoff
-    /// remembers of the call, [`Backoff::memory`] values, 0 at first.
+    /// The wait in nanoseconds. `memory` is what the backoff remembers of the call,
+    /// [`Backoff::memory`] values, 0 at first.
     #[inline]
-    pub fn wait(&self, n: u32, memory: &mut [u64], mut stream: Stream) -> u64 {
+    pub fn wait(&self, after: After, memory: &mut [u64], mut stream: Stream) -> u64 {
+        let n = after.n;
         match self {
             Backoff::NoBackoff => 0,
             Backoff::NoJitter(s) => s.step(n),
@@ -178,7 +198,7 @@ impl Backoff {
                 memory.iter_mut().for_each(|value| *value = wait);
                 wait
             }
-            Backoff::Formula(f) => f.wait(n, memory, stream),
+            Backoff::Formula(f) => f.wait(after, memory, stream),
             Backoff::Table(t) => t.wait(n, stream),
         }
     }
@@ -295,7 +315,7 @@ mod tests {
             let backoff = Backoff::named(name, None).unwrap();
             for n in 0..8 {
                 let (low, high) = backoff.bounds(n);
-                let wait = |i| backoff.wait(n, &mut [high], streams.backoff(0, i, n));
+                let wait = |i| backoff.wait(After::retry(n), &mut [high], streams.backoff(0, i, n));
                 let waits: Vec<u64> = (0..2_000).map(wait).collect();
                 assert!(waits.iter().all(|w| (low..=high).contains(w)), "{name} {n}");
                 let spread = (high - low) / 100;

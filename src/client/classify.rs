@@ -23,6 +23,10 @@ pub struct RetryOn {
     /// Streamed answers that broke off.
     #[serde(skip_serializing_if = "BrokenStreams::is_default")]
     pub broken_streams: BrokenStreams,
+    /// Failures that a layer further inside has retried as long as it could: its attempts, its
+    /// budget or its deadline were used up.
+    #[serde(skip_serializing_if = "is_true")]
+    pub exhausted: bool,
     /// Attempts that a breaker or a throttle of the client did not let through.
     #[serde(skip_serializing_if = "is_false")]
     pub refusals: bool,
@@ -70,6 +74,10 @@ impl BrokenStreams {
     }
 }
 
+fn is_true(truth: &bool) -> bool {
+    *truth
+}
+
 fn is_false(truth: &bool) -> bool {
     !truth
 }
@@ -88,6 +96,7 @@ impl Default for RetryOn {
             resets: true,
             timeouts: true,
             broken_streams: BrokenStreams::default(),
+            exhausted: true,
             refusals: false,
             should_retry_header: true,
             never_codes: Vec::new(),

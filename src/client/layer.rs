@@ -23,6 +23,9 @@ pub struct Layer {
     /// Wait before a retry.
     #[serde(default = "no_backoff")]
     pub backoff: Backoff,
+    /// Whether it waits once more after its last attempt, for nothing, before it gives up.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub wait_after_last: bool,
     /// What is retried.
     #[serde(default)]
     pub retry_on: RetryOn,
@@ -41,6 +44,10 @@ pub struct Layer {
     /// Limit of a call over all its attempts; checked before sleeping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
+    /// Whether it knows how much time the layers around it leave, their deadlines and timeouts: it gives up
+    /// at once rather than sleep past them.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub inherit_deadline: bool,
     /// Retry budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
@@ -93,6 +100,10 @@ fn one() -> u32 {
     1
 }
 
+fn is_false(truth: &bool) -> bool {
+    !truth
+}
+
 fn no_backoff() -> Backoff {
     Backoff::NoBackoff
 }
@@ -108,12 +119,14 @@ impl Layer {
             preset: None,
             max_attempts: 1,
             backoff: Backoff::NoBackoff,
+            wait_after_last: false,
             retry_on: RetryOn::default(),
             retry_after: RetryAfter::Ignore,
             timeout: None,
             timeout_of: TimeoutOf::default(),
             reply_at_timeout: ReplyAtTimeout::default(),
             deadline: None,
+            inherit_deadline: false,
             budget: None,
             breaker: None,
             adaptive_throttle: None,

@@ -17,7 +17,7 @@ mod throttle;
 mod window;
 
 pub use at_once::AtOnce;
-pub use backoff::{Additive, Backoff, Decorrelated, POLICIES, Schedule};
+pub use backoff::{Additive, After, Backoff, Decorrelated, POLICIES, Schedule};
 pub use breaker::{
     Breaker, BreakerRule, Consecutive, Counts, FailureRatio, HalfOpen, Ticket, Verdict,
 };

@@ -103,6 +103,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             Phase::Unborn => self.create(request),
             Phase::Granted(l) => self.proceed(request, l.into()),
             Phase::Backoff(l) => {
+                let (g, place) = self.split(request);
+                if let Some(failure) = self.groups[g].layers[usize::from(l)].take_parting(place) {
+                    return self.give_up(request, l.into(), failure, Reason::Attempts);
+                }
                 if self.acquire(request, l.into()) {
                     self.proceed(request, l.into());
                 }

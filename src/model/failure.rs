@@ -5,9 +5,10 @@ use super::guard::End;
 use super::layers::LayerState;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Outcome, Reason};
-use crate::client::Told;
+use crate::client::{After, Told};
 use crate::engine::Class;
 use crate::rng::Stream;
+use crate::units::Time;
 
 impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The attempt under way has failed: layer `l` gives its permit back and decides.
@@ -18,18 +19,33 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// Layer `l` has seen `failure`: it retries, or the failure becomes that of the layer around.
     pub(super) fn decide(&mut self, request: u32, l: usize, failure: Failure<'a>) {
-        match self.next_wait(request, l, &failure) {
+        self.decide_after(request, l, failure, None);
+    }
+
+    /// The same, when a layer inside has given up for this reason after retries of its own.
+    fn decide_after(
+        &mut self,
+        request: u32,
+        l: usize,
+        failure: Failure<'a>,
+        exhausted: Option<Reason>,
+    ) {
+        match self.next_wait(request, l, &failure, exhausted) {
             Ok(wait) => self.sleep(request, l, wait),
+            Err(Reason::Attempts) if self.layers(request)[l].rule.wait_after_last => {
+                self.wait_after_last(request, l, failure);
+            }
             Err(reason) => self.give_up(request, l, failure, reason),
         }
     }
 
     /// How long layer `l` waits before its next attempt, or why there is none.
-    pub(super) fn next_wait(
+    fn next_wait(
         &mut self,
         request: u32,
         l: usize,
         failure: &Failure<'_>,
+        exhausted: Option<Reason>,
     ) -> Result<u64, Reason> {
         let now = self.events.now();
         let (g, place) = self.split(request);
@@ -41,6 +57,11 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
                 _ => Reason::NotRetryable,
             });
         }
+        if let Some(reason) = exhausted
+            && !rule.retry_on.exhausted
+        {
+            return Err(reason);
+        }
         self.note_failure(request, l, failure);
         if self.groups[g].layers[l].attempts(place) >= rule.max_attempts {
             return Err(Reason::Attempts);
@@ -51,11 +72,29 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         }
         // A retry that an outer limit of time forestalls takes nothing.
         let forestalled = outer_limit <= now.saturating_add(wait);
+        if forestalled && rule.inherit_deadline {
+            return Err(Reason::Deadline);
+        }
         if !forestalled && !self.withdraw(request, l, failure) {
             self.observer.budget_refused(now, g);
             return Err(Reason::Budget);
         }
         Ok(wait)
+    }
+
+    /// Layer `l` sleeps once more before it gives up, unless its deadline or what the server asks for
+    /// forbids it.
+    fn wait_after_last(&mut self, request: u32, l: usize, failure: Failure<'a>) {
+        let (g, place) = self.split(request);
+        let wait = self.chosen_wait(request, l, &failure);
+        let wake = self.events.now().saturating_add(wait.unwrap_or(Time::MAX));
+        let layer = &mut self.groups[g].layers[l];
+        if wake >= layer.deadline(place) {
+            return self.give_up(request, l, failure, Reason::Attempts);
+        }
+        layer.set_parting(place, Some(failure));
+        // It is no wait before a retry, so nobody hears of it.
+        self.rest(request, l, wake - self.events.now());
     }
 
     /// The wait that the server asks for, or else that of the layer's own schedule.
@@ -82,9 +121,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         match told {
             Told::Stop => Err(Reason::NotRetryable),
             Told::Wait(wait) => Ok(wait),
-            Told::Nothing => Ok(own_wait(layer, place, stream)),
+            Told::Nothing => Ok(own_wait(layer, place, failure.status_code(), stream)),
             Told::Within { wait, window } => {
-                let own = own_wait(layer, place, stream);
+                let own = own_wait(layer, place, failure.status_code(), stream);
                 Ok(wait.clamp(own, own.saturating_add(window)))
             }
         }
@@ -92,17 +131,23 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// Sleeps until the next attempt of layer `l`, or until a layer outside runs out of time.
     pub(super) fn sleep(&mut self, request: u32, l: usize, wait: u64) {
-        let wake = self.events.now().saturating_add(wait);
-        let step = self.advance(request, Phase::Backoff(l as u8));
-        let limit = self.earliest_limit(request, l);
-        if limit <= wake {
-            self.schedule(limit, Class::Timeout, request, step);
-        } else {
-            self.schedule(wake, Class::Attempt, request, step);
+        if self.rest(request, l, wait) {
             let (g, _) = self.split(request);
             let retry = self.state(request).attempts;
             self.observer.sleeps(self.events.now(), g, retry, wait);
         }
+    }
+
+    /// Layer `l` does nothing for so long; false when a layer outside runs out of time before.
+    #[inline]
+    fn rest(&mut self, request: u32, l: usize, wait: u64) -> bool {
+        let wake = self.events.now().saturating_add(wait);
+        let step = self.advance(request, Phase::Backoff(l as u8));
+        let limit = self.earliest_limit(request, l);
+        let wakes = wake < limit;
+        let (at, class) = if wakes { (wake, Class::Attempt) } else { (limit, Class::Timeout) };
+        self.schedule(at, class, request, step);
+        wakes
     }
 
     /// Layer `l` gives up; the layer around it decides next.
@@ -124,15 +169,22 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             // It never retries, so the reason of the layer inside says more than its own.
             return self.give_up(request, outer, failure, reason);
         }
-        self.decide(request, outer, failure);
+        self.decide_after(request, outer, failure, self.exhausted(request, l, reason));
+    }
+
+    /// The reason, when it is that layer `l` or one inside it has no more retries.
+    fn exhausted(&self, request: u32, l: usize, reason: Reason) -> Option<Reason> {
+        let spent = matches!(reason, Reason::Attempts | Reason::Budget | Reason::Deadline);
+        let retries = |layer: &LayerState<'_>| layer.rule.max_attempts > 1;
+        (spent && self.layers(request)[..=l].iter().any(retries)).then_some(reason)
     }
 }
 
 /// The next wait by the layer's own schedule.
-fn own_wait(layer: &mut LayerState<'_>, place: u32, stream: Stream) -> u64 {
+fn own_wait(layer: &mut LayerState<'_>, place: u32, status: u16, stream: Stream) -> u64 {
     let n = layer.attempts(place).saturating_sub(1);
     let backoff = &layer.rule.backoff;
-    let wait = backoff.wait(n, layer.memory(place), stream);
+    let wait = backoff.wait(After { n, status }, layer.memory(place), stream);
     debug_assert!(within(backoff.bounds(n), wait), "I8: a wait out of bounds");
     wait
 }

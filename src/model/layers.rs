@@ -2,6 +2,7 @@
 
 use super::ledger::LayerCount;
 use super::pool::{Pool, Slot};
+use crate::answer::Failure;
 use crate::client::{Breaker, Budget, Held, Layer, Semaphore, Throttle, Ticket, Vault};
 use crate::units::{Span, Time};
 
@@ -27,6 +28,8 @@ pub(super) struct LayerState<'a> {
     taken: Option<Column<u64>>,
     /// What is under way, where the budget counts it.
     held: Option<Column<Held>>,
+    /// The failure of the last attempt, where the layer sleeps once more after it.
+    parting: Option<Column<Option<Failure<'a>>>>,
 }
 
 /// The parts of layers that clients share.
@@ -121,6 +124,7 @@ impl<'a> LayerState<'a> {
             throttle,
             taken: refunds.then(|| Column::with_capacity(n)),
             held: counts_active.then(|| Column::with_capacity(n)),
+            parting: rule.wait_after_last.then(|| Column::with_capacity(n)),
         }
     }
 
@@ -139,6 +143,9 @@ impl<'a> LayerState<'a> {
         if let Some(column) = &mut self.held {
             column.grow_to(len);
         }
+        if let Some(column) = &mut self.parting {
+            column.grow_to(len);
+        }
     }
 
     /// A call of the request at `place` enters the layer.
@@ -147,6 +154,7 @@ impl<'a> LayerState<'a> {
         self.count.calls += 1;
         self.attempts.set(place, 0);
         self.memory(place).fill(0);
+        self.set_parting(place, None);
         if let (Some(column), Some(deadline)) = (&mut self.deadline, self.rule.deadline) {
             column.set(place, now.saturating_add(deadline.nanos()));
         }
@@ -187,6 +195,19 @@ impl<'a> LayerState<'a> {
         let (values, column) = &mut self.memory;
         let first = place as usize * *values;
         &mut column.0[first..first + *values]
+    }
+
+    #[inline]
+    pub(super) fn set_parting(&mut self, place: u32, failure: Option<Failure<'a>>) {
+        if let Some(column) = &mut self.parting {
+            column.set(place, failure);
+        }
+    }
+
+    /// The failure after which the layer has slept once more, and gives up now.
+    #[inline]
+    pub(super) fn take_parting(&mut self, place: u32) -> Option<Failure<'a>> {
+        self.parting.as_mut().and_then(|column| column.0[place as usize].take())
     }
 
     /// What the last retry of the call took from the budget; 0 for nothing.

@@ -3,7 +3,7 @@
 use super::interval::Interval;
 use super::program::{Cell, Program};
 use super::{Compiled, STEPS, nanos, seconds};
-use crate::client::Layer;
+use crate::client::{After, Layer};
 use crate::rng::{Purpose, Streams};
 use crate::units::Span;
 
@@ -69,7 +69,8 @@ pub(super) fn doubt(compiled: &Compiled) -> Option<(u32, String)> {
             .zip(&mut memory)
             .map(|(path, memory)| {
                 let stream = Streams::new(0, 0).stream(Purpose::Backoff, path, n);
-                compiled.wait(n, memory, stream)
+                let status = [0, 429, 503][path as usize % 3];
+                compiled.wait(After { n, status }, memory, stream)
             })
             .collect();
         let text = if waits.iter().any(|wait| wait.is_nan()) {

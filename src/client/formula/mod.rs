@@ -5,7 +5,8 @@
 //! backoff = { formula = { wait = "min(cap, base * 2^n) * uniform(0.5, 1)", base = "1s", cap = "30s" } }
 //! ```
 //! Values are numbers; a duration is a number of seconds, and so is the wait. `n` is 0 before the
-//! first retry; `prev` is the last wait that the layer computed in this call, 0 at first. Every other key
+//! first retry; `prev` is the last wait that the layer computed in this call, 0 at first; `status` is that of the
+//! failure before, 0 where it has none. Every other key
 //! of the table is a *part*: a number, a duration or a formula of its own, computed once per wait,
 //! where it is first named. `last(part)` is what the part was when the wait before was computed, 0 at first.
 //! `uniform(a, b)` draws from the stream of the wait, in the order of the text; both sides of an `if` are computed.
@@ -30,6 +31,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::client::After;
 use crate::rng::Stream;
 use crate::units::{NANOS_PER_SECOND, Span, round_nanos};
 use program::{Cell, Program};
@@ -58,13 +60,13 @@ struct Compiled {
 }
 
 impl Formula {
-    /// The wait in nanoseconds before retry `n` (0 for the first). `memory` is what the formula
-    /// remembers of the call, [`Formula::memory`] cells, 0 at first.
+    /// The wait in nanoseconds. `memory` is what the formula remembers of the call,
+    /// [`Formula::memory`] cells, 0 at first.
     #[inline]
-    pub fn wait(&self, n: u32, memory: &mut [u64], stream: Stream) -> u64 {
-        match self.compiled.constants[n.min(STEPS) as usize] {
+    pub fn wait(&self, after: After, memory: &mut [u64], stream: Stream) -> u64 {
+        match self.compiled.constants[after.n.min(STEPS) as usize] {
             Some(wait) => wait,
-            None => nanos(self.compiled.wait(n, memory, stream)),
+            None => nanos(self.compiled.wait(after, memory, stream)),
         }
     }
 
@@ -93,8 +95,9 @@ impl Formula {
 impl Compiled {
     /// The wait in seconds as it is computed; see [`Formula::wait`].
     #[inline]
-    fn wait(&self, n: u32, memory: &mut [u64], stream: Stream) -> f64 {
-        let wait = self.programs[n.min(STEPS) as usize].run(n, memory, stream);
+    fn wait(&self, after: After, memory: &mut [u64], stream: Stream) -> f64 {
+        let program = &self.programs[after.n.min(STEPS) as usize];
+        let wait = program.run(after, memory, stream);
         for (value, cell) in memory.iter_mut().zip(&self.cells) {
             if *cell == Cell::Wait {
                 *value = seconds(nanos(wait)).to_bits();

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use super::op::FUNCTIONS;
 use super::parse::{Fault, Node, Place};
 
+/// Names that have a value in every formula.
+const VALUES: [&str; 3] = ["n", "prev", "status"];
+
 /// A part's name is a word without a meaning of its own.
 pub(super) fn check_part(name: &str) -> Result<(), String> {
     let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -12,7 +15,8 @@ pub(super) fn check_part(name: &str) -> Result<(), String> {
     if !plain || !name.starts_with(letter) {
         return Err(format!("the name \"{name}\" does not fit; use letters, digits and _"));
     }
-    let taken = ["n", "prev", "last"].contains(&name) || FUNCTIONS.iter().any(|(f, ..)| *f == name);
+    let taken = ["n", "prev", "status", "last"].contains(&name)
+        || FUNCTIONS.iter().any(|(f, ..)| *f == name);
     if taken {
         return Err(format!("`{name}` has a meaning of its own in formulas; choose another name"));
     }
@@ -56,7 +60,7 @@ impl<'a, F: Fn(&str) -> &'a str> Walk<'a, F> {
     fn node(&mut self, node: &Node, text: &str) -> Result<(), String> {
         match node {
             Node::Number(_) => Ok(()),
-            Node::Name(name, _) if name == "n" || name == "prev" => Ok(()),
+            Node::Name(name, _) if VALUES.contains(&name.as_str()) => Ok(()),
             Node::Name(name, _) if self.inside.contains(name) => Err(format!(
                 "the part `{name}` is made of itself; last({name}) is what it was at the wait before"
             )),
@@ -86,7 +90,7 @@ impl<'a, F: Fn(&str) -> &'a str> Walk<'a, F> {
     }
 
     fn unknown(&self, name: &str, place: Place, text: &str) -> String {
-        let mut known: Vec<&str> = vec!["n", "prev"];
+        let mut known: Vec<&str> = VALUES.to_vec();
         known.extend(self.parts.keys().map(String::as_str));
         let hint = match FUNCTIONS.iter().any(|(function, ..)| *function == name) {
             true => format!("; {name} is a function, write {name}( … )"),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use super::interval::{self, Interval};
 use super::op::Op;
 use super::parse::{Fault, Node, Place};
+use crate::client::After;
 use crate::rng::Stream;
 
 /// Most lines of a program.
@@ -20,6 +21,8 @@ const SHORT: usize = 16;
 enum Line {
     /// The retry's number, 0 for the first.
     Retry,
+    /// The status of the failure before it, 0 without one.
+    Status,
     /// What a cell held when the wait before was computed.
     Cell(u8),
     Apply(Op, [u8; 3]),
@@ -97,21 +100,21 @@ impl Program {
         self.numbers.get(usize::from(self.result)).copied().filter(|_| plain)
     }
 
-    /// The wait in seconds before retry `n`; `cells` are read, and parts written back.
+    /// The wait in seconds before the retry after `after`; `cells` are read, and parts written back.
     #[inline]
-    pub(super) fn run(&self, n: u32, cells: &mut [u64], mut stream: Stream) -> f64 {
+    pub(super) fn run(&self, after: After, cells: &mut [u64], mut stream: Stream) -> f64 {
         if self.numbers.len() + self.lines.len() <= SHORT && self.draws <= 2 {
             let mut values = self.short;
             // One block of random bits serves two draws.
             let mut block = if self.draws > 0 { [stream.unit(), stream.unit()] } else { [0.0; 2] };
-            self.run_in(&mut values, n, cells, || {
+            self.run_in(&mut values, after, cells, || {
                 block.swap(0, 1);
                 block[1]
             })
         } else {
             let mut values = [0.0; MOST_LINES];
             values[..self.numbers.len()].copy_from_slice(&self.numbers);
-            self.run_in(&mut values, n, cells, || stream.unit())
+            self.run_in(&mut values, after, cells, || stream.unit())
         }
     }
 
@@ -119,13 +122,14 @@ impl Program {
     fn run_in<const N: usize>(
         &self,
         values: &mut [f64; N],
-        n: u32,
+        after: After,
         cells: &mut [u64],
         mut draw: impl FnMut() -> f64,
     ) -> f64 {
         for (line, index) in self.lines.iter().zip(self.numbers.len()..) {
             values[index] = match *line {
-                Line::Retry => f64::from(n),
+                Line::Retry => f64::from(after.n),
+                Line::Status => f64::from(after.status),
                 Line::Cell(cell) => f64::from_bits(cells[usize::from(cell)]),
                 Line::Apply(op, [a, b, c]) => {
                     let [a, b, c] = [a, b, c].map(|line| values[usize::from(line)]);
@@ -151,6 +155,7 @@ impl Program {
         for line in &self.lines {
             values.push(match *line {
                 Line::Retry => n,
+                Line::Status => Interval::new(0.0, f64::from(After::MOST_STATUS)),
                 Line::Cell(cell) => cells[usize::from(cell)],
                 Line::Apply(op, args) => {
                     let [a, b, c] = args.map(|line| {
@@ -173,6 +178,7 @@ impl<'a> Compiler<'a> {
                 Some(n) => Ok(Value::Number(f64::from(n))),
                 None => self.push(Line::Retry, NONE),
             },
+            Node::Name(name, _) if name == "status" => self.push(Line::Status, NONE),
             Node::Name(name, _) if name == "prev" => self.cell(&Cell::Wait),
             Node::Name(name, place) => self.part(name, *place),
             Node::Last(name, _) => self.cell(&Cell::Part(name.clone())),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::client::Backoff;
+use crate::client::{After, Backoff};
 use crate::rng::{Purpose, Streams};
 use proptest::prelude::*;
 
@@ -54,8 +54,8 @@ fn built_in_backoffs_can_be_written_as_formulas() {
             for n in 0..12 {
                 let mut seconds: Vec<u64> =
                     memory.iter().map(|&nanos| seconds(nanos).to_bits()).collect();
-                let theirs = a.wait(n, &mut memory, stream(entity, n));
-                let ours = b.wait(n, &mut seconds, stream(entity, n));
+                let theirs = a.wait(After::retry(n), &mut memory, stream(entity, n));
+                let ours = b.wait(After::retry(n), &mut seconds, stream(entity, n));
                 assert!(ours.abs_diff(theirs) <= 1, "{text}, retry {n}: {ours} for {theirs}");
             }
         }
@@ -96,7 +96,7 @@ fn the_second_decorrelated_jitter_of_polly_can_be_written() {
     for entity in 0..20_000 {
         let (mut memory, mut before) = (vec![0; polly.memory()], 0.0);
         for (n, waits) in (0..).zip(&mut waits) {
-            let wait = polly.wait(n, &mut memory, stream(entity, n));
+            let wait = polly.wait(After::retry(n), &mut memory, stream(entity, n));
             let t = f64::from(n) + stream(entity, n).unit();
             let f = 2f64.powf(t) * (4.0 * t).sqrt().tanh();
             assert!(wait.abs_diff(((f - before) / 1.4 * 2e9) as u64) <= 2, "{entity} {n}");
@@ -141,7 +141,7 @@ fn functions_and_operators_mean_what_they_say() {
 /// Rules at the edges: what is negative is 0, what never ends is ten years.
 #[test]
 fn every_wait_is_a_span() {
-    let wait = |text: &str, n| formula(text).wait(n, &mut [0; 4], stream(0, n));
+    let wait = |text: &str, n| formula(text).wait(After::retry(n), &mut [0; 4], stream(0, n));
     assert_eq!(wait("3 - n", 2), NANOS_PER_SECOND);
     assert_eq!(wait("max(3 - n, -1)", 5), 0);
     assert_eq!(wait("if(n > 40, ln(-1), 1)", 0), NANOS_PER_SECOND);
@@ -149,10 +149,22 @@ fn every_wait_is_a_span() {
     assert_eq!(wait("1 / (3 - n)", 3), Span::LONGEST.nanos());
 }
 
+/// AWS SDKs of 2026: throttling waits twenty times as long as other failures.
+#[test]
+fn a_wait_may_depend_on_the_status() {
+    let f = formula("if(status == 429, 1s, 50ms) * 2^n");
+    let wait = |n, status| f.wait(After { n, status }, &mut [], stream(0, n)) / 1_000_000;
+    assert_eq!([wait(0, 429), wait(0, 503), wait(0, 0), wait(3, 429)], [1_000, 50, 50, 8_000]);
+    assert_eq!(f.bounds(1), (NANOS_PER_SECOND / 10, 2 * NANOS_PER_SECOND));
+}
+
 #[test]
 fn a_wrong_formula_is_shown_with_its_place() {
     for (toml, parts) in [
-        ("\"min(cap, 2^n)\"", &["unknown name `cap`", "known: n, prev", "        ^^^"] as &[&str]),
+        (
+            "\"min(cap, 2^n)\"",
+            &["unknown name `cap`", "known: n, prev, status", "        ^^^"] as &[&str],
+        ),
         ("{ wait = \"caap * 2\", cap = 1 }", &["did you mean `cap`?"]),
         ("\"mim(1, 2)\"", &["unknown function `mim`", "did you mean `min`?", "uniform"]),
         ("\"min(1)\"", &["min takes at least 2 values, found 1"]),
@@ -252,8 +264,8 @@ proptest! {
     /// wait, and the program of a retry computes what the general one does.
     #[test]
     fn waits_lie_in_their_bounds(
-        wait in any_formula(&["n", "prev", "p", "last(p)"]),
-        part in any_formula(&["n", "prev", "last(p)"]),
+        wait in any_formula(&["n", "prev", "status", "p", "last(p)"]),
+        part in any_formula(&["n", "prev", "status", "last(p)"]),
         seed: u64,
     ) {
         let toml = format!("{{ formula = {{ wait = \"{wait} + 0 * p\", p = \"{part}\" }} }}");
@@ -266,10 +278,11 @@ proptest! {
             let stream = streams.stream(Purpose::Backoff, 0, step);
             let mut other = memory.clone();
             let (low, high) = f.bounds(n);
-            let general = f.compiled.programs[STEPS as usize].run(n, &mut other, stream.clone());
-            let special = f.compiled.programs[n.min(STEPS) as usize].run(n, &mut memory.clone(), stream.clone());
+            let after = After { n, status: [0, 429, 503, 599][step as usize % 4] };
+            let general = f.compiled.programs[STEPS as usize].run(after, &mut other, stream.clone());
+            let special = f.compiled.programs[n.min(STEPS) as usize].run(after, &mut memory.clone(), stream.clone());
             prop_assert!(general == special || (general.is_nan() && special.is_nan()));
-            let waited = f.wait(n, &mut memory, stream.clone());
+            let waited = f.wait(after, &mut memory, stream.clone());
             prop_assert!((low..=high).contains(&waited), "retry {n}: {waited} not in {low}..={high}: {toml}");
         }
     }
