@@ -30,6 +30,8 @@ pub enum Gate {
     Breaker,
     /// Adaptive throttling.
     Throttle,
+    /// A pace that lets nobody wait.
+    Pace,
 }
 
 /// An answer that is an error.
@@ -119,7 +121,7 @@ pub enum Reason {
     NotRetryable,
     /// A circuit breaker was open.
     Breaker,
-    /// The client throttled itself.
+    /// The client throttled itself, or kept its pace.
     Throttle,
 }
 
@@ -139,7 +141,7 @@ impl From<Gate> for Reason {
     fn from(gate: Gate) -> Reason {
         match gate {
             Gate::Breaker => Reason::Breaker,
-            Gate::Throttle => Reason::Throttle,
+            Gate::Throttle | Gate::Pace => Reason::Throttle,
         }
     }
 }

@@ -579,6 +579,33 @@ const BUDGETS: [Case; 4] = [
     ),
 ];
 
+const PACES: [Case; 4] = [
+    (
+        "max_attempts = 3",
+        "pace = { fixed = { rate = \"0/s\", scope = \"fleet\" } }",
+        "17:20",
+        &["client.layers.0.pace.fixed.rate", "lets nothing through", "more than 0/s"],
+    ),
+    (
+        "max_attempts = 3",
+        "pace = { aimd = { start = \"9/s\", min = \"1/s\", max = \"2/s\", increase = 1, scope = \"fleet\" } }",
+        "17:19",
+        &["start = 9/s is not between min = 1/s and max = 2/s"],
+    ),
+    (
+        "max_attempts = 3",
+        "pace = { vegas = { scope = \"fleet\" } }",
+        "17:10",
+        &["vegas", "fixed, aimd, cubic"],
+    ),
+    (
+        "max_attempts = 3",
+        "pace = { cubic = {} }",
+        "17:10",
+        &["`scope` is missing", "client, group, fleet"],
+    ),
+];
+
 const BREAKERS: [Case; 5] = [
     (
         "max_attempts = 3",
@@ -705,7 +732,9 @@ fn the_small_scenario_itself_is_right() {
 fn a_wrong_line_is_named_with_key_found_and_allowed() {
     let home = tempfile::tempdir().unwrap();
     let first = UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&STREAMS).chain(&KINDS);
-    for (old, new, place, parts) in first.chain(&BACKOFFS).chain(&BREAKERS).chain(&BUDGETS) {
+    for (old, new, place, parts) in
+        first.chain(&BACKOFFS).chain(&BREAKERS).chain(&BUDGETS).chain(&PACES)
+    {
         assert!(SMALL.contains(old), "{old}");
         std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();
         let ran = run(home.path(), &["check", "storm.toml"]);

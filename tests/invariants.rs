@@ -497,6 +497,9 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
     if dice.chance(35) {
         breaker(dice, client, text);
     }
+    if dice.chance(20) {
+        pace(dice, client, text);
+    }
     if dice.chance(10) {
         text.push_str("wait_after_last = true\n");
     }
@@ -561,6 +564,26 @@ fn budget(dice: &mut Dice, client: &str, text: &mut String) {
         )
         .unwrap();
     }
+}
+
+fn pace(dice: &mut Dice, client: &str, text: &mut String) {
+    // What groups share they must state alike.
+    let scopes = if client == "group" { &SCOPES[..2] } else { &SCOPES };
+    let scope = dice.one_of(scopes);
+    let (rate, burst) = (dice.one_of(&["1/s", "20/s", "90/min"]), dice.one_of(&[1, 3]));
+    let (name, keys) = match dice.below(4) {
+        0 => ("fixed", format!("rate = \"{rate}\", burst = {burst}, when_empty = \"refuse\", ")),
+        1 => ("fixed", format!("rate = \"{rate}\", burst = {burst}, ")),
+        2 => {
+            let hold = dice.one_of(&["0s", "1s"]);
+            let keys = format!(
+                "start = \"5/s\", min = \"1/s\", max = \"50/s\", increase = 1.5, hold = \"{hold}\", "
+            );
+            ("aimd", keys)
+        }
+        _ => ("cubic", String::new()),
+    };
+    writeln!(text, "pace = {{ {name} = {{ {keys}scope = \"{scope}\" }} }}").unwrap();
 }
 
 fn breaker(dice: &mut Dice, client: &str, text: &mut String) {
@@ -840,6 +863,8 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.lost_words,
             l.on_the_way + l.on_the_way_back,
             l.layers.iter().map(|layer| layer.throttle_refused).sum(),
+            l.layers.iter().map(|layer| layer.pace_waited).sum(),
+            l.layers.iter().map(|layer| layer.pace_refused).sum(),
         ];
         seen.resize(counts.len(), 0);
         counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));

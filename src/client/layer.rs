@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, BreakerRule, Budget, RetryAfter, RetryOn, SemaphoreSpec, ThrottleRule};
+use super::{Backoff, BreakerRule, Budget, Pace, RetryAfter, RetryOn, SemaphoreSpec, ThrottleRule};
 use crate::units::Span;
 
 /// The complete policy of one layer.
@@ -57,6 +57,9 @@ pub struct Layer {
     /// Adaptive throttling: a client that is refused sends less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive_throttle: Option<ThrottleRule>,
+    /// The rate at which attempts are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pace: Option<Pace>,
     /// Limit of calls under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semaphore: Option<SemaphoreSpec>,
@@ -130,6 +133,7 @@ impl Layer {
             budget: None,
             breaker: None,
             adaptive_throttle: None,
+            pace: None,
             semaphore: None,
             fallback: false,
         }
@@ -180,6 +184,9 @@ impl Layer {
         }
         if let Some((key, text)) = self.adaptive_throttle.as_ref().and_then(ThrottleRule::problem) {
             return Some((vec!["adaptive_throttle", key], text));
+        }
+        if let Some((key, text)) = self.pace.as_ref().and_then(Pace::problem) {
+            return Some((vec!["pace", "", key], text));
         }
         let (below, text) = self.breaker.as_ref()?.problem()?;
         Some(([&["breaker"], &below[..]].concat(), text))

@@ -10,6 +10,7 @@ mod budget;
 mod classify;
 mod formula;
 mod layer;
+mod pace;
 mod retry_after;
 mod semaphore;
 mod table;
@@ -28,6 +29,7 @@ pub use budget::{
 pub use classify::{BrokenStreams, RetryOn, UnknownCodes};
 pub use formula::Formula;
 pub use layer::{Layer, ReplyAtTimeout, TimeoutOf};
+pub use pace::{Aimd, Cubic, FixedPace, Pace, Pacer, Sign, WhenEmpty};
 pub use retry_after::{
     Added, AtMax, Beyond, Dates, Infinite, Obey, Otherwise, Reading, RetryAfter, Seconds, Told,
     ZeroMillis,

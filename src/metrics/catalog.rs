@@ -105,8 +105,10 @@ pub enum Part {
     Operator,
     /// A circuit breaker.
     Breaker,
-    /// Adaptive throttling.
+    /// Adaptive throttling, or a pace that refuses.
     Throttle,
+    /// A pace.
+    Pace,
     /// A limit of this kind, beside others or other than on requests.
     Limit(LimitKind),
     /// A host that makes attempts wait.
@@ -127,6 +129,7 @@ impl Part {
         Part::Operator,
         Part::Breaker,
         Part::Throttle,
+        Part::Pace,
         Part::Limit(LimitKind::Spend),
         Part::Limit(LimitKind::Concurrency),
         Part::Limit(LimitKind::Requests),
@@ -412,6 +415,30 @@ const OF_PARTS: &[(Part, Row)] = {
                 "attempts that adaptive throttling did not send",
                 |f| sum_of_layers(f, |layer| layer.throttle_refused),
             ),
+        ),
+        (
+            Part::Pace,
+            (
+                "pace_waited",
+                "attempts",
+                Neither,
+                "attempts that waited for their turn in the client's pace",
+                |f| sum_of_layers(f, |layer| layer.pace_waited),
+            ),
+        ),
+        (
+            Part::Pace,
+            ("pace_wait_mean_s", "s", Lower, "mean wait of those attempts", |f| {
+                let waited = sum_of_layers(f, |layer| layer.pace_waited)?;
+                let total = sum_of_layers(f, |layer| layer.pace_wait)?;
+                (waited > 0.0).then(|| total / waited / 1e9)
+            }),
+        ),
+        (
+            Part::Pace,
+            ("pace_refused", "attempts", Neither, "attempts that the client's pace refused", |f| {
+                sum_of_layers(f, |layer| layer.pace_refused)
+            }),
         ),
         (
             Part::Limit(LimitKind::Spend),

@@ -36,9 +36,16 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         }
     }
 
-    /// Starts an attempt of layer `l`, unless it is refused: then what follows has happened.
+    /// Starts an attempt of layer `l`, unless it has to wait for its turn or is refused: then what
+    /// follows has happened.
     #[inline]
     fn start_attempt(&mut self, request: u32, l: usize) -> bool {
+        self.keep_pace(request, l) && self.begin_attempt(request, l)
+    }
+
+    /// The same, when it is its turn.
+    #[inline]
+    fn begin_attempt(&mut self, request: u32, l: usize) -> bool {
         let now = self.events.now();
         let (g, place) = self.split(request);
         self.groups[g].layers[l].try_attempt(place);
@@ -102,6 +109,12 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         match self.state(request).phase {
             Phase::Unborn => self.create(request),
             Phase::Granted(l) => self.proceed(request, l.into()),
+            Phase::Pacing(l) => {
+                let l = usize::from(l);
+                if self.take_turn(request, l) && self.begin_attempt(request, l) {
+                    self.enter(request, l);
+                }
+            }
             Phase::Backoff(l) => {
                 let (g, place) = self.split(request);
                 if let Some(failure) = self.groups[g].layers[usize::from(l)].take_parting(place) {
@@ -135,8 +148,12 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         // `running` on an attempt; what layers further inside remember is over.
         let (calling, running) = match self.state(request).phase {
             Phase::Waiting(l) | Phase::Backoff(l) => (usize::from(l), held),
-            Phase::Granted(_) => (held, held + 1),
+            Phase::Granted(_) | Phase::Pacing(_) => (held, held + 1),
             _ => (held, held),
+        };
+        let paced = match self.state(request).phase {
+            Phase::Pacing(l) => Some(usize::from(l)),
+            _ => None,
         };
         for l in (calling..self.layers(request).len()).rev() {
             let is_deadline = self.layers(request)[l].deadline(place) <= now;
@@ -155,6 +172,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 false => self.decide(request, l, failure),
             }
             break;
+        }
+        // Who leaves a line makes room for who comes next.
+        if let Some(l) = paced {
+            self.serve_line(request, l);
         }
     }
 
@@ -190,7 +211,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn held_from(&self, request: u32) -> usize {
         match self.state(request).phase {
             Phase::Waiting(l) | Phase::Backoff(l) => usize::from(l) + 1,
-            Phase::Granted(l) => l.into(),
+            Phase::Granted(l) | Phase::Pacing(l) => l.into(),
             _ => 0,
         }
     }

@@ -191,7 +191,7 @@ impl Phase {
         match self {
             Phase::Unborn | Phase::Resolved => false,
             Phase::Waiting(at) | Phase::Backoff(at) => l > usize::from(at),
-            Phase::Granted(at) => l >= usize::from(at),
+            Phase::Granted(at) | Phase::Pacing(at) => l >= usize::from(at),
             _ => true,
         }
     }

@@ -48,6 +48,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.release(request, l);
         self.deactivate(request, l, false);
         self.tell_throttle(request, l, end);
+        self.tell_pace(request, l, end);
         self.settle(request, l, Counts::Attempts, end);
     }
 

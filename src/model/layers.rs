@@ -3,7 +3,7 @@
 use super::ledger::LayerCount;
 use super::pool::{Pool, Slot};
 use crate::answer::Failure;
-use crate::client::{Breaker, Budget, Held, Layer, Semaphore, Throttle, Ticket, Vault};
+use crate::client::{Breaker, Budget, Held, Layer, Pacer, Semaphore, Throttle, Ticket, Vault};
 use crate::units::{Span, Time};
 
 /// One layer: its rule and, per request, what it remembers of the call under way.
@@ -24,6 +24,7 @@ pub(super) struct LayerState<'a> {
     /// What the breaker let through, by request; 0 for nothing.
     ticket: Option<Column<Ticket>>,
     pub(super) throttle: Option<Slot>,
+    pub(super) pacer: Option<Slot>,
     /// What the last retry of the call took from the budget, where that gives it back.
     taken: Option<Column<u64>>,
     /// What is under way, where the budget counts it.
@@ -38,6 +39,7 @@ pub(super) struct Shared {
     pub(super) vaults: Pool<Vault>,
     pub(super) breakers: Pool<Breaker>,
     pub(super) throttles: Pool<Throttle>,
+    pub(super) pacers: Pool<Pacer>,
 }
 
 impl Shared {
@@ -47,6 +49,7 @@ impl Shared {
             vaults: Pool::new(),
             breakers: Pool::new(),
             throttles: Pool::new(),
+            pacers: Pool::new(),
         }
     }
 }
@@ -107,6 +110,10 @@ impl<'a> LayerState<'a> {
             .adaptive_throttle
             .as_ref()
             .map(|t| shared.throttles.place(t.scope, &rule.name, clients, Throttle::new(t)));
+        let pacer = rule
+            .pace
+            .as_ref()
+            .map(|p| shared.pacers.place(p.scope(), &rule.name, clients, Pacer::new(p)));
         let refunds = matches!(rule.budget, Some(Budget::RetryQuota(_)));
         let counts_active = rule.budget.is_some_and(|budget| budget.counts_active());
         LayerState {
@@ -122,6 +129,7 @@ impl<'a> LayerState<'a> {
             ticket: rule.breaker.as_ref().map(|_| Column::with_capacity(n)),
             breakers,
             throttle,
+            pacer,
             taken: refunds.then(|| Column::with_capacity(n)),
             held: counts_active.then(|| Column::with_capacity(n)),
             parting: rule.wait_after_last.then(|| Column::with_capacity(n)),

@@ -99,6 +99,12 @@ pub struct LayerCount {
     pub breaker_open: u64,
     /// Attempts that the layer's throttle refused.
     pub throttle_refused: u64,
+    /// Attempts that waited for their turn in the layer's pace, and got it.
+    pub pace_waited: u64,
+    /// How long they waited, in nanoseconds.
+    pub pace_wait: u64,
+    /// Attempts that the layer's pace refused.
+    pub pace_refused: u64,
 }
 
 impl LayerCount {
@@ -111,6 +117,9 @@ impl LayerCount {
             breaker_openings: self.breaker_openings + other.breaker_openings,
             breaker_open: self.breaker_open + other.breaker_open,
             throttle_refused: self.throttle_refused + other.throttle_refused,
+            pace_waited: self.pace_waited + other.pace_waited,
+            pace_wait: self.pace_wait + other.pace_wait,
+            pace_refused: self.pace_refused + other.pace_refused,
         }
     }
 }

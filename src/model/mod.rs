@@ -21,6 +21,7 @@ mod host;
 mod layers;
 mod ledger;
 mod observer;
+mod pace;
 mod pool;
 mod provider;
 mod simulation;

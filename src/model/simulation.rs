@@ -25,6 +25,8 @@ pub(super) enum Phase {
     Waiting(u8),
     /// It has the permit of this layer and goes on at this instant.
     Granted(u8),
+    /// It has the permit of this layer, and waits for its turn in the layer's pace.
+    Pacing(u8),
     /// It sleeps before the next attempt of this layer.
     Backoff(u8),
     /// All layers have let it through, and it waits for a connection.
@@ -303,7 +305,8 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let mut ledger = Ledger::sum(&groups);
         ledger.layers = self.count_by_layer();
         ledger.check(waiting, busy)?;
-        self.check_client_laws(&ledger, end)?;
+        self.check_client_laws(end)?;
+        self.check_provider_laws(&ledger, end)?;
         Ok(Report {
             ledger,
             groups,
@@ -324,32 +327,20 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     }
 
     /// The laws that concern layers and limits.
-    fn check_client_laws(&self, ledger: &Ledger, end: Time) -> Result<(), RunError> {
-        let law = |holds: bool, law, found: &str| {
-            if holds { Ok(()) } else { Err(RunError::Law { law, found: found.to_owned() }) }
-        };
+    fn check_client_laws(&self, end: Time) -> Result<(), RunError> {
         law(self.permits_add_up(), "I14: permits out are permits held", "they are not")?;
         law(
             self.shared.vaults.all().iter().all(Vault::balances),
             "I6: budgets are conserved",
             "a budget does not balance",
         )?;
+        law(
+            self.shared.pacers.all().iter().all(|pacer| pacer.within_its_rate(end)),
+            "I6: a pace grants no more than its rate",
+            "one did",
+        )?;
         law(self.active_adds_up(), "I6: what budgets count is under way", "it is not")?;
         law(self.probes_add_up(), "I14: probes under way are those of requests", "they are not")?;
-        law(
-            self.providers.iter().all(|provider| provider.admission.within_limits()),
-            "I15: queue and service stay within limits",
-            "a limit is exceeded",
-        )?;
-        let counts_who_is_there = |provider: &Provider<'_>| {
-            let counted = provider.limiter.as_ref().and_then(Limiter::in_flight);
-            counted.is_none_or(|n| n == u64::from(provider.present()))
-        };
-        law(
-            self.providers.iter().all(counts_who_is_there),
-            "I16: what the concurrency limit counts is at the provider",
-            "it is not",
-        )?;
         law(
             self.groups.iter().all(|group| group.sent() == group.ledger.attempts),
             "I7: attempts of requests add up to attempts",
@@ -374,6 +365,25 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.groups.iter().flat_map(|group| &group.layers).all(bounded),
             "I7: a call makes at most max_attempts",
             "one made more",
+        )?;
+        Ok(())
+    }
+
+    /// The laws that concern providers.
+    fn check_provider_laws(&self, ledger: &Ledger, end: Time) -> Result<(), RunError> {
+        law(
+            self.providers.iter().all(|provider| provider.admission.within_limits()),
+            "I15: queue and service stay within limits",
+            "a limit is exceeded",
+        )?;
+        let counts_who_is_there = |provider: &Provider<'_>| {
+            let counted = provider.limiter.as_ref().and_then(Limiter::in_flight);
+            counted.is_none_or(|n| n == u64::from(provider.present()))
+        };
+        law(
+            self.providers.iter().all(counts_who_is_there),
+            "I16: what the concurrency limit counts is at the provider",
+            "it is not",
         )?;
         let places = |provider: &Provider<'_>| {
             provider.admission.most_places().map_or(u128::MAX, u128::from)
@@ -402,4 +412,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             held == copies.map(|s| u64::from(rule.permits - s.free())).sum::<u64>()
         })
     }
+}
+
+/// A conservation law, and what was found where it does not hold.
+fn law(holds: bool, law: &'static str, found: &str) -> Result<(), RunError> {
+    if holds { Ok(()) } else { Err(RunError::Law { law, found: found.to_owned() }) }
 }

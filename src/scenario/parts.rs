@@ -17,7 +17,10 @@ impl Scenario {
                 self.groups.iter().any(|g| g.client.network.is_some_and(|n| n.loss > 0.0))
             }
             Part::Breaker => any_layer(|layer| layer.breaker.is_some()),
-            Part::Throttle => any_layer(|layer| layer.adaptive_throttle.is_some()),
+            Part::Throttle => any_layer(|layer| {
+                layer.adaptive_throttle.is_some() || layer.pace.is_some_and(|p| p.refuses())
+            }),
+            Part::Pace => any_layer(|layer| layer.pace.is_some()),
             Part::Dropping => some_provider(&|provider| self.drops(provider)),
             of_provider => some_provider(&|provider| provider.uses(*of_provider)),
         };
@@ -52,7 +55,12 @@ impl Provider {
                 let kinds = self.limits.kinds();
                 kinds != [LimitKind::Requests] && kinds.contains(&kind)
             }
-            Part::Host | Part::Loss | Part::Breaker | Part::Throttle | Part::Dropping => false,
+            Part::Host
+            | Part::Loss
+            | Part::Breaker
+            | Part::Throttle
+            | Part::Pace
+            | Part::Dropping => false,
         }
     }
 }

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::{Group, Scenario};
-use crate::client::{Budget, Layer, Scope};
+use crate::client::{Budget, Layer, Pace, Scope};
 use crate::error::Error;
 use crate::host::{Host, Network};
 use crate::model::GroupPlan;
@@ -452,6 +452,7 @@ fn unlike_in_fleet(one: &Layer, other: &Layer) -> Option<&'static str> {
         ("budget", unlike(&one.budget, &other.budget, Budget::scope)),
         ("breaker", unlike(&one.breaker, &other.breaker, |b| b.scope)),
         ("adaptive_throttle", unlike(throttles.0, throttles.1, |t| t.scope)),
+        ("pace", unlike(&one.pace, &other.pace, Pace::scope)),
         ("semaphore", unlike(&one.semaphore, &other.semaphore, |s| s.scope)),
     ];
     parts.into_iter().find(|(_, unlike)| *unlike).map(|(key, _)| key)

@@ -5,11 +5,12 @@ use toml::{Table, Value};
 use crate::workload::Workload;
 
 /// Keys whose table names a kind by its one key: setting another kind replaces the table.
-const KINDS: [&str; 11] = [
+const KINDS: &[&str] = &[
     "shares",
     "latency",
     "backoff",
     "budget",
+    "pace",
     "service",
     "queue",
     "retry_after",

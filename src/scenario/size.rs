@@ -28,7 +28,7 @@ const PER_WINDOW: f64 = 8.0;
 const FINE: f64 = 100_000.0;
 /// Bytes per client of unequal ones.
 const PER_SHARE: f64 = 8.0;
-/// Bytes per client of a semaphore, budget, breaker or throttle of its own.
+/// Bytes per client of a semaphore, budget, breaker, throttle or pace of its own.
 const PER_CLIENT_PART: f64 = 160.0;
 /// Bytes per slice of a window.
 const PER_SLICE: f64 = 16.0;
@@ -97,6 +97,7 @@ fn client_bytes(layer: &Layer) -> f64 {
         layer.budget.is_some(),
         layer.breaker.is_some(),
         layer.adaptive_throttle.is_some(),
+        layer.pace.is_some(),
     ];
     let parts = parts.into_iter().filter(|there| *there).count() as f64;
     let budget = match layer.budget {

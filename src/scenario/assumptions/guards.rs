@@ -1,8 +1,8 @@
 //! Budgets, breakers and throttles.
 
 use crate::client::{
-    ActiveBase, ActiveRetries, AtOnce, BreakerRule, Budget, Counts, Deposit, Layer, PermitTaken,
-    RecentRatio, RetryQuota, Scope, ThrottleRule,
+    ActiveBase, ActiveRetries, AtOnce, BreakerRule, Budget, Counts, Deposit, Layer, Pace,
+    PermitTaken, RecentRatio, RetryQuota, Scope, ThrottleRule, WhenEmpty,
 };
 
 /// What holds a layer's attempts back.
@@ -11,6 +11,7 @@ pub(super) fn lines(layer: &Layer) -> Vec<String> {
         layer.budget.as_ref().map(budget),
         layer.breaker.as_ref().map(breaker),
         layer.adaptive_throttle.as_ref().map(throttle),
+        layer.pace.as_ref().map(pace),
     ];
     parts.into_iter().flatten().map(|line| format!("layer {}: {line}", layer.name)).collect()
 }
@@ -99,6 +100,31 @@ fn throttle(rule: &ThrottleRule) -> String {
         rule.k,
         rule.window
     )
+}
+
+fn pace(rule: &Pace) -> String {
+    let scope = shared_by(rule.scope());
+    let (rate, empty) = match rule {
+        Pace::Fixed(fixed) => (
+            format!("{} with at most {} saved up, full at first", fixed.rate, fixed.burst),
+            match fixed.when_empty {
+                WhenEmpty::Wait => "waits in line, first come first served, and holds its permit",
+                WhenEmpty::Refuse => "fails at once",
+            },
+        ),
+        Pace::Aimd(aimd) => (
+            format!(
+                "{} at first; a success adds {} per second, a 429 multiplies with {}",
+                aimd.start, aimd.increase, aimd.decrease
+            ),
+            "waits in line, first come first served, and holds its permit",
+        ),
+        Pace::Cubic(_) => (
+            "botocore's adaptive rate, unlimited until the first 429".to_owned(),
+            "waits in line, first come first served, and holds its permit",
+        ),
+    };
+    format!("a pace per {scope} of {rate}; an attempt that finds no token {empty}")
 }
 
 pub(super) fn shared_by(scope: Scope) -> &'static str {
