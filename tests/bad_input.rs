@@ -606,6 +606,40 @@ const PACES: [Case; 4] = [
     ),
 ];
 
+const HEDGES: [Case; 6] = [
+    (
+        "max_attempts = 3",
+        "hedge = { after = \"0s\" }",
+        "17:11",
+        &["client.layers.0.hedge.after", "doubles every attempt"],
+    ),
+    ("max_attempts = 3", "hedge = { after = \"1s\", max = 4 }", "17:25", &["max = 4", "1 to 3"]),
+    (
+        "max_attempts = 3",
+        "hedge = { after = \"1s\", budget = { of_requests = 5, scope = \"fleet\" } }",
+        "17:36",
+        &["client.layers.0.hedge.budget.of_requests", "0 to 1"],
+    ),
+    (
+        "max_attempts = 3",
+        "[[client.layers]]\nname = \"app\"\nhedge = { after = \"1s\" }",
+        "19:1",
+        &["only the innermost layer can hedge"],
+    ),
+    (
+        "backoff = { full_jitter = { base = \"1s\", cap = \"30s\" } }",
+        "hedge = { after = \"1s\" }\n[request]\nstream = true",
+        "19:2",
+        &["streamed answers are not hedged", "leave out"],
+    ),
+    (
+        "[[client.layers]]",
+        "[client]\nhost = { cpu_per_attempt = \"1ms\" }\n[[client.layers]]\nhedge = { after = \"1s\" }",
+        "16:1",
+        &["attempts on a host with limits are not hedged"],
+    ),
+];
+
 const BREAKERS: [Case; 5] = [
     (
         "max_attempts = 3",
@@ -733,7 +767,7 @@ fn a_wrong_line_is_named_with_key_found_and_allowed() {
     let home = tempfile::tempdir().unwrap();
     let first = UNKNOWN.iter().chain(&SYNTAX).chain(&VALUES).chain(&STREAMS).chain(&KINDS);
     for (old, new, place, parts) in
-        first.chain(&BACKOFFS).chain(&BREAKERS).chain(&BUDGETS).chain(&PACES)
+        first.chain(&BACKOFFS).chain(&BREAKERS).chain(&BUDGETS).chain(&PACES).chain(&HEDGES)
     {
         assert!(SMALL.contains(old), "{old}");
         std::fs::write(home.path().join("storm.toml"), SMALL.replacen(old, new, 1)).unwrap();

@@ -19,7 +19,7 @@ use retrylab::units::Time;
 
 use common::SEED;
 
-const SCENARIOS: u64 = 4000;
+const SCENARIOS: u64 = 5000;
 
 /// A small generator of its own (splitmix64), apart from the one under test.
 struct Dice(u64);
@@ -500,6 +500,16 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
     if dice.chance(20) {
         pace(dice, client, text);
     }
+    // A router stands inside all others.
+    let hedgeable = ["stream = true", "host = {", "\"router\""].iter().all(|k| !text.contains(k));
+    if number == 0 && hedgeable && dice.chance(30) {
+        let (after, most) = (dice.one_of(&["1ns", "50ms", "100ms"]), dice.one_of(&[1, 3]));
+        let budget = match dice.chance(40) {
+            true => ", budget = { of_requests = 0.3, burst = 2, scope = \"client\" }",
+            false => "",
+        };
+        writeln!(text, "hedge = {{ after = \"{after}\", max = {most}{budget} }}").unwrap();
+    }
     if dice.chance(10) {
         text.push_str("wait_after_last = true\n");
     }
@@ -640,11 +650,17 @@ struct Limits {
 impl Limits {
     fn of(layers: &[Layer]) -> Limits {
         let patient = layers.iter().all(|l| l.timeout.is_none() && l.deadline.is_none());
+        // Every attempt of the innermost layer may have hedges beside it.
+        let hedges = layers.first().and_then(|l| l.hedge).map_or(1, |hedge| 1 + hedge.max);
         let shared = layers.iter().filter_map(|l| l.semaphore).filter(|s| s.scope != Scope::Client);
         Limits {
             deadline: layers.last().and_then(|l| l.deadline).map_or(Time::MAX, |d| d.nanos()),
-            attempts: layers.iter().map(|l| l.max_attempts).product::<u32>(),
-            present: shared.map(|s| s.permits).min().filter(|_| patient).unwrap_or(u32::MAX),
+            attempts: hedges * layers.iter().map(|l| l.max_attempts).product::<u32>(),
+            present: shared
+                .map(|s| s.permits)
+                .min()
+                .filter(|_| patient && hedges == 1)
+                .unwrap_or(u32::MAX),
         }
     }
 
@@ -862,6 +878,9 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.lost_answers,
             l.lost_words,
             l.on_the_way + l.on_the_way_back,
+            l.hedges - l.hedges_won,
+            l.hedges_won,
+            l.hedges_refused,
             l.layers.iter().map(|layer| layer.throttle_refused).sum(),
             l.layers.iter().map(|layer| layer.pace_waited).sum(),
             l.layers.iter().map(|layer| layer.pace_refused).sum(),

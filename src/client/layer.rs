@@ -5,7 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Backoff, BreakerRule, Budget, Pace, RetryAfter, RetryOn, SemaphoreSpec, ThrottleRule};
+use super::{
+    Backoff, BreakerRule, Budget, Hedge, Pace, RetryAfter, RetryOn, SemaphoreSpec, ThrottleRule,
+};
 use crate::units::Span;
 
 /// The complete policy of one layer.
@@ -57,6 +59,9 @@ pub struct Layer {
     /// Adaptive throttling: a client that is refused sends less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive_throttle: Option<ThrottleRule>,
+    /// Hedging; the innermost layer only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hedge: Option<Hedge>,
     /// The rate at which attempts are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
@@ -133,6 +138,7 @@ impl Layer {
             budget: None,
             breaker: None,
             adaptive_throttle: None,
+            hedge: None,
             pace: None,
             semaphore: None,
             fallback: false,
@@ -187,6 +193,9 @@ impl Layer {
         }
         if let Some((key, text)) = self.pace.as_ref().and_then(Pace::problem) {
             return Some((vec!["pace", "", key], text));
+        }
+        if let Some((below, text)) = self.hedge.as_ref().and_then(Hedge::problem) {
+            return Some(([&["hedge"], &below[..]].concat(), text));
         }
         let (below, text) = self.breaker.as_ref()?.problem()?;
         Some(([&["breaker"], &below[..]].concat(), text))

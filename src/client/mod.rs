@@ -9,6 +9,7 @@ mod breaker;
 mod budget;
 mod classify;
 mod formula;
+mod hedge;
 mod layer;
 mod pace;
 mod retry_after;
@@ -28,6 +29,7 @@ pub use budget::{
 };
 pub use classify::{BrokenStreams, RetryOn, UnknownCodes};
 pub use formula::Formula;
+pub use hedge::{Flight, Hedge};
 pub use layer::{Layer, ReplyAtTimeout, TimeoutOf};
 pub use pace::{Aimd, Cubic, FixedPace, Pace, Pacer, Sign, WhenEmpty};
 pub use retry_after::{

@@ -109,6 +109,8 @@ pub enum Part {
     Throttle,
     /// A pace.
     Pace,
+    /// Hedging.
+    Hedging,
     /// A limit of this kind, beside others or other than on requests.
     Limit(LimitKind),
     /// A host that makes attempts wait.
@@ -130,6 +132,7 @@ impl Part {
         Part::Breaker,
         Part::Throttle,
         Part::Pace,
+        Part::Hedging,
         Part::Limit(LimitKind::Spend),
         Part::Limit(LimitKind::Concurrency),
         Part::Limit(LimitKind::Requests),
@@ -438,6 +441,28 @@ const OF_PARTS: &[(Part, Row)] = {
             Part::Pace,
             ("pace_refused", "attempts", Neither, "attempts that the client's pace refused", |f| {
                 sum_of_layers(f, |layer| layer.pace_refused)
+            }),
+        ),
+        (
+            Part::Hedging,
+            (
+                "hedges",
+                "attempts",
+                Lower,
+                "attempts sent beside one that had not ended; they count as retries",
+                |f| Some(f.report.ledger.hedges as f64),
+            ),
+        ),
+        (
+            Part::Hedging,
+            ("hedges_won", "attempts", Neither, "hedges that were answered first", |f| {
+                Some(f.report.ledger.hedges_won as f64)
+            }),
+        ),
+        (
+            Part::Hedging,
+            ("hedges_refused", "attempts", Neither, "hedges that their budget refused", |f| {
+                Some(f.report.ledger.hedges_refused as f64)
             }),
         ),
         (

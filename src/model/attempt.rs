@@ -35,11 +35,12 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     pub(super) fn on_accept(&mut self, request: u32, step: u32) {
         self.books(request).in_backlog -= 1;
-        if self.state(request).step != step {
+        if !self.awaited(request, step) {
             self.books(request).gone_before_accept += 1;
             return;
         }
-        let number = self.state(request).attempts;
+        let later = self.flight(request).map_or(0, |flight| flight.sent_after(step));
+        let number = self.state(request).attempts - later;
         self.accept(request, step, number, Time::MAX);
     }
 

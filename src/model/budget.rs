@@ -10,6 +10,10 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn deposit_of_call(&mut self, request: u32, l: usize) {
         let now = self.events.now();
         let (g, place) = self.split(request);
+        if let Some(slot) = self.groups[g].layers[l].hedge_vault {
+            let group = &self.groups[g];
+            self.shared.vaults.get_mut(slot, || group.client(place)).on_call(now);
+        }
         let Some(vault) = self.vault(request, l) else { return };
         vault.on_call(now);
         let layer = &mut self.groups[g].layers[l];

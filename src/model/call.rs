@@ -126,9 +126,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             }
             Phase::Connected => self.use_process(request),
             Phase::Sending => self.send_from_host(request),
+            Phase::InFlight => self.hedge(request),
             Phase::Waiting(_)
             | Phase::Dialing
-            | Phase::InFlight
             | Phase::Streaming
             | Phase::Hung(_)
             | Phase::Resolved => {}
@@ -140,7 +140,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let now = self.events.now();
         let state = self.state(request);
         if matches!(state.phase, Phase::InFlight | Phase::Streaming) {
-            self.hang_up(request, state.step);
+            self.hang_up_all(request);
         }
         let (_, place) = self.split(request);
         let held = self.held_from(request);

@@ -7,6 +7,7 @@ use super::provider::Draws;
 use super::simulation::{Phase, State};
 use super::wire::Wire;
 use super::{Arrivals, GroupPlan};
+use crate::client::Flight;
 use crate::rng::{Ranks, Streams};
 use crate::units::Time;
 use crate::workload::Population;
@@ -30,6 +31,8 @@ pub(super) struct Requests {
     pub(super) states: Vec<State>,
     pub(super) created: Vec<Time>,
     pub(super) worker: Vec<u32>,
+    /// What is in flight, where the innermost layer hedges.
+    pub(super) flights: Vec<Flight>,
 }
 
 /// A group: its requests, its random numbers, its layers and its books.
@@ -86,6 +89,9 @@ impl<'a> Group<'a> {
             return;
         }
         self.requests.states.resize(len, State::default());
+        if self.layers.first().is_some_and(|layer| layer.rule.hedge.is_some()) {
+            self.requests.flights.resize(len, Flight::default());
+        }
         match self.plan.arrivals {
             Arrivals::ClosedLoop { .. } => {
                 self.requests.worker.resize(len, 0);

@@ -25,6 +25,7 @@ pub(super) struct LayerState<'a> {
     ticket: Option<Column<Ticket>>,
     pub(super) throttle: Option<Slot>,
     pub(super) pacer: Option<Slot>,
+    pub(super) hedge_vault: Option<Slot>,
     /// What the last retry of the call took from the budget, where that gives it back.
     taken: Option<Column<u64>>,
     /// What is under way, where the budget counts it.
@@ -114,6 +115,12 @@ impl<'a> LayerState<'a> {
             .pace
             .as_ref()
             .map(|p| shared.pacers.place(p.scope(), &rule.name, clients, Pacer::new(p)));
+        let hedges = rule.hedge.and_then(|hedge| hedge.budget);
+        let hedge_vault = hedges.map(|ratio| {
+            // No layer can be called so.
+            let name = format!("hedges of {}", rule.name);
+            shared.vaults.place(ratio.scope, &name, clients, Budget::Ratio(ratio).vault())
+        });
         let refunds = matches!(rule.budget, Some(Budget::RetryQuota(_)));
         let counts_active = rule.budget.is_some_and(|budget| budget.counts_active());
         LayerState {
@@ -130,6 +137,7 @@ impl<'a> LayerState<'a> {
             breakers,
             throttle,
             pacer,
+            hedge_vault,
             taken: refunds.then(|| Column::with_capacity(n)),
             held: counts_active.then(|| Column::with_capacity(n)),
             parting: rule.wait_after_last.then(|| Column::with_capacity(n)),

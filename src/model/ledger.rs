@@ -26,6 +26,12 @@ pub struct Ledger {
     pub lost_attempts: u64,
     /// Attempts on the way to the provider at the end.
     pub on_the_way: u64,
+    /// Attempts that were sent beside one that had not ended.
+    pub hedges: u64,
+    /// Hedges that were answered first.
+    pub hedges_won: u64,
+    /// Hedges that their budget refused.
+    pub hedges_refused: u64,
     /// Attempts whose connection was reset.
     pub reset: u64,
     /// Attempts whose client had gone before they were accepted.
@@ -259,7 +265,7 @@ impl Ledger {
         // Named one by one, so that none is forgotten.
         let &Ledger {
             created, succeeded, partial, gave_up, open, attempts, first_attempts,
-            lost_attempts, on_the_way, reset,
+            hedges, hedges_won, hedges_refused, lost_attempts, on_the_way, reset,
             gone_before_accept, in_backlog, unanswered, refused_by_fault, refused_by_operator,
             refused_by_limit, refused_by_load,
             admitted, started, completed, dropped, removed, stopped, lost_waiting, lost_served,
@@ -274,6 +280,9 @@ impl Ledger {
         self.open += open;
         self.attempts += attempts;
         self.first_attempts += first_attempts;
+        self.hedges += hedges;
+        self.hedges_won += hedges_won;
+        self.hedges_refused += hedges_refused;
         self.lost_attempts += lost_attempts;
         self.on_the_way += on_the_way;
         self.reset += reset;

@@ -17,6 +17,7 @@ mod call;
 mod failure;
 mod group;
 mod guard;
+mod hedge;
 mod host;
 mod layers;
 mod ledger;

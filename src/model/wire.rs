@@ -30,8 +30,10 @@ pub(super) struct Wire<'a> {
     sent: Vec<(u32, u32)>,
     /// Numbers of attempts that later ones have overtaken, by place and step.
     overtaken: BTreeMap<(u32, u32), u32>,
-    /// By place: the last word that set out.
-    word: Vec<Option<Word<'a>>>,
+    /// By place: the last word that set out, and the step of its attempt.
+    word: Vec<Option<(u32, Word<'a>)>>,
+    /// Words to other attempts in flight that set out before, by place and step.
+    earlier_words: BTreeMap<(u32, u32), Word<'a>>,
 }
 
 impl<'a> Wire<'a> {
@@ -42,7 +44,8 @@ impl<'a> Wire<'a> {
     }
 
     fn new(path: Option<&'a Path>) -> Wire<'a> {
-        Wire { path, sent: Vec::new(), overtaken: BTreeMap::new(), word: Vec::new() }
+        let (overtaken, earlier_words) = (BTreeMap::new(), BTreeMap::new());
+        Wire { path, sent: Vec::new(), overtaken, word: Vec::new(), earlier_words }
     }
 
     /// Makes room for requests up to `len`.
@@ -73,13 +76,28 @@ impl<'a> Wire<'a> {
         }
         self.overtaken.remove(&(place, step)).unwrap_or_default()
     }
+
+    /// A word to the attempt sent at `step` sets out. An earlier one still matters where its attempt
+    /// is in flight beside this one.
+    fn keep(&mut self, place: u32, step: u32, word: Word<'a>, in_flight: impl Fn(u32) -> bool) {
+        let before = self.word[place as usize].replace((step, word));
+        if let Some((earlier, word)) = before
+            && in_flight(earlier)
+        {
+            self.earlier_words.insert((place, earlier), word);
+        }
+    }
+
+    /// What is said to the attempt sent at `step`, when it comes out.
+    fn take(&mut self, place: u32, step: u32) -> Option<Word<'a>> {
+        let last = self.word[place as usize].take_if(|(of, _)| *of == step);
+        last.map(|(_, word)| word).or_else(|| self.earlier_words.remove(&(place, step)))
+    }
 }
 
 impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// An attempt is sent.
     pub(super) fn send(&mut self, request: u32) {
-        let now = self.events.now();
-        let (g, place) = self.split(request);
         let state = self.state_mut(request);
         state.attempts += 1;
         let number = state.attempts;
@@ -87,7 +105,17 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let books = self.books(request);
         books.attempts += 1;
         books.first_attempts += u64::from(number == 1);
+        self.start_flight(request, step);
         let limit = self.limit_from(request, 0);
+        self.travel(request, step, number, limit);
+    }
+
+    /// Attempt number `number` is on its way; `limit` is when its client stops waiting, if that is
+    /// still to be scheduled.
+    #[inline]
+    pub(super) fn travel(&mut self, request: u32, step: u32, number: u32, limit: Time) {
+        let now = self.events.now();
+        let (g, place) = self.split(request);
         let group = &mut self.groups[g];
         let draws = group.draws(place, step);
         let Some(wire) = &mut group.wire else {
@@ -162,7 +190,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             Way::Takes(0) => self.read_word(request, step, word),
             Way::Takes(latency) => {
                 let at = self.events.now().saturating_add(latency);
-                self.keep(request, word);
+                self.keep(request, step, word);
                 self.schedule(at, Class::Word, request, step);
             }
             Way::Lost => self.books(request).lost_words += 1,
@@ -170,21 +198,24 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     }
 
     /// A word is under way.
-    fn keep(&mut self, request: u32, word: Word<'a>) {
+    fn keep(&mut self, request: u32, step: u32, word: Word<'a>) {
         let (g, place) = self.split(request);
-        if let Some(wire) = &mut self.groups[g].wire {
-            wire.word[place as usize] = Some(word);
+        let group = &mut self.groups[g];
+        let flight = group.requests.flights.get(place as usize);
+        let in_flight = |step| flight.is_some_and(|flight| flight.has(step));
+        if let Some(wire) = &mut group.wire {
+            wire.keep(place, step, word, in_flight);
         }
     }
 
-    fn kept(&mut self, request: u32) -> Option<Word<'a>> {
+    fn kept(&mut self, request: u32, step: u32) -> Option<Word<'a>> {
         let (g, place) = self.split(request);
-        self.groups[g].wire.as_mut()?.word[place as usize].take()
+        self.groups[g].wire.as_mut()?.take(place, step)
     }
 
     /// A word comes out of the network, and its client still waits.
     pub(super) fn on_word(&mut self, request: u32, step: u32) {
-        if let Some(word) = self.kept(request) {
+        if let Some(word) = self.kept(request, step) {
             self.read_word(request, step, word);
         }
     }
@@ -193,28 +224,28 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     #[inline]
     fn read_word(&mut self, request: u32, step: u32, word: Word<'a>) {
         match self.time_to_read(request) {
-            None => self.hear(request, word),
+            None => self.hear(request, step, word),
             Some(done) => {
-                self.keep(request, word);
+                self.keep(request, step, word);
                 self.schedule(done, Class::WordRead, request, step);
             }
         }
     }
 
     /// A process has read a word, and its client still waits.
-    pub(super) fn on_word_read(&mut self, request: u32) {
-        if let Some(word) = self.kept(request) {
-            self.hear(request, word);
+    pub(super) fn on_word_read(&mut self, request: u32, step: u32) {
+        if let Some(word) = self.kept(request, step) {
+            self.hear(request, step, word);
         }
     }
 
     #[inline]
-    fn hear(&mut self, request: u32, word: Word<'a>) {
+    fn hear(&mut self, request: u32, step: u32, word: Word<'a>) {
         if self.late_at_the_limit(request) {
             return;
         }
         match word {
-            Word::Failure(failure) => self.fail(request, 0, failure),
+            Word::Failure(failure) => self.attempt_failed(request, step, failure),
             Word::Hung { delivered } => self.hang(request, delivered),
         }
     }
@@ -268,6 +299,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.books(request).late += 1;
             return;
         }
+        self.land(request, step);
         let (g, _) = self.split(request);
         let side = (g, self.provider_of(step));
         self.observer.delivered(self.events.now(), side, self.spent(request, step));

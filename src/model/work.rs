@@ -27,7 +27,11 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// True when somebody still waits for the attempt that `request` sent at `step`.
     #[inline]
     pub(super) fn awaited(&self, request: u32, step: u32) -> bool {
-        self.state(request).step == step
+        let (g, place) = self.split(request);
+        match self.groups[g].requests.flights.get(place as usize) {
+            None => self.state(request).step == step,
+            Some(flight) => flight.has(step),
+        }
     }
 
     /// Work is admitted, and waits or is served from now on.

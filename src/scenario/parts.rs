@@ -20,6 +20,7 @@ impl Scenario {
             Part::Throttle => any_layer(|layer| {
                 layer.adaptive_throttle.is_some() || layer.pace.is_some_and(|p| p.refuses())
             }),
+            Part::Hedging => any_layer(|layer| layer.hedge.is_some()),
             Part::Pace => any_layer(|layer| layer.pace.is_some()),
             Part::Dropping => some_provider(&|provider| self.drops(provider)),
             of_provider => some_provider(&|provider| provider.uses(*of_provider)),
@@ -60,6 +61,7 @@ impl Provider {
             | Part::Breaker
             | Part::Throttle
             | Part::Pace
+            | Part::Hedging
             | Part::Dropping => false,
         }
     }

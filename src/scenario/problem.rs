@@ -403,6 +403,9 @@ fn check_groups(groups: &[Group]) -> Option<Problem> {
             return Some(([group.path(index, "workload"), steps(&below)].concat(), text));
         }
         let client = group.path(index, "client");
+        if let Some(problem) = check_hedges(group, index, &client) {
+            return Some(problem);
+        }
         if let Some((key, text)) = group.client.network.as_ref().and_then(Network::problem) {
             return Some(([&client[..], &steps(&["network", key])].concat(), text));
         }
@@ -413,6 +416,23 @@ fn check_groups(groups: &[Group]) -> Option<Problem> {
         if let Some(problem) = check_layers(&group.client.layers, &client) {
             return Some(problem);
         }
+    }
+    None
+}
+
+/// Hedges share the permit and the attempt of their layer, but a stream or a connection is one attempt's own.
+fn check_hedges(group: &Group, index: usize, client: &[Step]) -> Option<Problem> {
+    if group.client.layers.iter().all(|layer| layer.hedge.is_none()) {
+        return None;
+    }
+    if group.request.stream {
+        let text = "streamed answers are not hedged; leave out the hedge, or the stream";
+        return Some((group.path(index, "request"), text.to_owned()));
+    }
+    if group.client.host.is_some_and(|host| !host.is_idle()) {
+        let text =
+            "attempts on a host with limits are not hedged; leave out the hedge, or the host";
+        return Some(([client, &steps(&["host"])].concat(), text.to_owned()));
     }
     None
 }
@@ -448,10 +468,12 @@ fn unlike_in_fleet(one: &Layer, other: &Layer) -> Option<&'static str> {
         one.zip(other).is_some_and(|(one, other)| one != other)
     }
     let throttles = (&one.adaptive_throttle, &other.adaptive_throttle);
+    let hedges = [one, other].map(|layer| layer.hedge.and_then(|hedge| hedge.budget));
     let parts = [
         ("budget", unlike(&one.budget, &other.budget, Budget::scope)),
         ("breaker", unlike(&one.breaker, &other.breaker, |b| b.scope)),
         ("adaptive_throttle", unlike(throttles.0, throttles.1, |t| t.scope)),
+        ("hedge", unlike(&hedges[0], &hedges[1], |budget| budget.scope)),
         ("pace", unlike(&one.pace, &other.pace, Pace::scope)),
         ("semaphore", unlike(&one.semaphore, &other.semaphore, |s| s.scope)),
     ];
@@ -482,6 +504,13 @@ fn check_layers(layers: &[Layer], client: &[Step]) -> Option<Problem> {
         if layers[..index].iter().any(|other| other.name == layer.name) {
             let text = format!("two layers are called \"{}\"; give each its own name", layer.name);
             return Some((place(index, &["name"]), text));
+        }
+        if layer.hedge.is_some() && index > 0 {
+            let text = format!(
+                "only the innermost layer can hedge, which is \"{}\"; write it there",
+                layers[0].name
+            );
+            return Some((place(index, &["hedge"]), text));
         }
         if let Some((below, text)) = layer.problem() {
             return Some((place(index, &below), text));

@@ -22,6 +22,8 @@ const PER_LAYER: f64 = 30.0;
 const PER_HOST: f64 = 60.0;
 /// Bytes per request in a network.
 const PER_NETWORK: f64 = 60.0;
+/// Bytes per request whose attempts have hedges: what is in flight, and when the next is due.
+const PER_FLIGHT: f64 = 40.0;
 /// Bytes per window of a load curve; it is kept for every run until the end.
 const PER_WINDOW: f64 = 8.0;
 /// Windows per run from which load curves are taken for full.
@@ -86,7 +88,9 @@ fn group_bytes(group: &GroupPlan, requests: f64) -> f64 {
     let layers = group.layers.len() as f64;
     let network = if group.path.is_some() { PER_NETWORK } else { 0.0 };
     let host = if group.host.is_some() { PER_HOST } else { 0.0 };
-    requests * (PER_REQUEST + PER_LAYER * layers + host + network)
+    let hedges = group.layers.iter().any(|layer| layer.hedge.is_some());
+    let flights = if hedges { PER_FLIGHT } else { 0.0 };
+    requests * (PER_REQUEST + PER_LAYER * layers + host + network + flights)
         + f64::from(group.clients) * (per_client + share)
 }
 
@@ -98,6 +102,7 @@ fn client_bytes(layer: &Layer) -> f64 {
         layer.breaker.is_some(),
         layer.adaptive_throttle.is_some(),
         layer.pace.is_some(),
+        layer.hedge.is_some_and(|hedge| hedge.budget.is_some()),
     ];
     let parts = parts.into_iter().filter(|there| *there).count() as f64;
     let budget = match layer.budget {

@@ -43,6 +43,11 @@ fn ten() -> f64 {
 }
 
 impl Ratio {
+    /// What is wrong with the parameters: the key and a sentence.
+    pub fn problem(&self) -> Option<(&'static str, String)> {
+        super::Budget::Ratio(*self).problem()
+    }
+
     pub(super) fn ranges(&self) -> Vec<Range> {
         vec![("of_requests", self.of_requests, 0.0, 1.0), ("burst", self.burst, 0.0, 1e9)]
     }

@@ -1,7 +1,7 @@
 //! Budgets, breakers and throttles.
 
 use crate::client::{
-    ActiveBase, ActiveRetries, AtOnce, BreakerRule, Budget, Counts, Deposit, Layer, Pace,
+    ActiveBase, ActiveRetries, AtOnce, BreakerRule, Budget, Counts, Deposit, Hedge, Layer, Pace,
     PermitTaken, RecentRatio, RetryQuota, Scope, ThrottleRule, WhenEmpty,
 };
 
@@ -12,6 +12,7 @@ pub(super) fn lines(layer: &Layer) -> Vec<String> {
         layer.breaker.as_ref().map(breaker),
         layer.adaptive_throttle.as_ref().map(throttle),
         layer.pace.as_ref().map(pace),
+        layer.hedge.as_ref().map(hedge),
     ];
     parts.into_iter().flatten().map(|line| format!("layer {}: {line}", layer.name)).collect()
 }
@@ -125,6 +126,14 @@ fn pace(rule: &Pace) -> String {
         ),
     };
     format!("a pace per {scope} of {rate}; an attempt that finds no token {empty}")
+}
+
+fn hedge(rule: &Hedge) -> String {
+    let most = if rule.max == 1 { "one".to_owned() } else { format!("up to {}", rule.max) };
+    format!(
+        "an attempt that takes longer than {} gets {most} beside it; the first answer wins, and what becomes of the others is provider.cancelled_work",
+        rule.after
+    )
 }
 
 pub(super) fn shared_by(scope: Scope) -> &'static str {
