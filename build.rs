@@ -8,15 +8,19 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mut presets = String::new();
-    let folders = [
-        ("SDK", "src/presets/sdk"),
-        ("PRICES", "src/presets/prices"),
-        ("LIMITS", "src/presets/limits"),
-        ("SERVICES", "src/presets/service"),
+    let folders: [(&str, &[&str]); 4] = [
+        ("LAYERS", &["src/presets/sdk", "src/presets/libraries"]),
+        ("PRICES", &["src/presets/prices"]),
+        ("LIMITS", &["src/presets/limits"]),
+        ("SERVICES", &["src/presets/service"]),
     ];
-    for (constant, folder) in folders {
-        let mut files = sorted(Path::new(folder))?;
+    for (constant, folders) in folders {
+        let mut files = Vec::new();
+        for folder in folders {
+            files.extend(sorted(Path::new(folder))?);
+        }
         files.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
+        files.sort_by_key(|file| file.file_name().map(ToOwned::to_owned));
         embed(&mut presets, constant, &files, stem);
     }
     fs::write(out.join("presets.rs"), presets)?;

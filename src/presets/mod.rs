@@ -1,9 +1,10 @@
 //! Facts about vendors: data files with a source and a date, embedded in the binary.
 //!
-//! One file per SDK version range under `sdk/`, one per price list under `prices/`, one per tier of
-//! rate limits under `limits/`, one per measured machine under `service/`. The name of
-//! the file is the name of the preset; adding one needs no code. A version range is also found by
-//! any version in it: `openai-python-2.46.0` is in the file that covers 1.76 to 2.51.
+//! One file per SDK version range under `sdk/`, one per policy of a retry library under `libraries/`,
+//! one per price list under `prices/`, one per tier of rate limits under `limits/`, one per measured
+//! machine under `service/`. The name of the file is the name of the preset; adding one needs no
+//! code. A version range is also found by any version in it: `openai-python-2.46.0` is in the file
+//! that covers 1.76 to 2.51.
 
 use serde::Deserialize;
 
@@ -83,7 +84,7 @@ pub enum Kind {
 impl Kind {
     fn files(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Kind::Layer => SDK,
+            Kind::Layer => LAYERS,
             Kind::Price => PRICES,
             Kind::Limits => LIMITS,
             Kind::Service => SERVICES,
