@@ -17,9 +17,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let now = self.events.now();
         let (g, place) = self.split(request);
         for l in (0..above).rev() {
-            self.groups[g].layers[l].enter(now, place);
-            self.deposit_of_call(request, l);
-            let goes_on = self.admit_call(request, l)
+            let layer = &mut self.groups[g].layers[l];
+            layer.enter(now, place);
+            let goes_on = (!layer.guarded || self.admit_call(request, l))
                 && self.acquire(request, l)
                 && self.start_attempt(request, l);
             if !goes_on {
@@ -40,11 +40,18 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// follows has happened.
     #[inline]
     fn start_attempt(&mut self, request: u32, l: usize) -> bool {
-        self.keep_pace(request, l) && self.begin_attempt(request, l)
+        let now = self.events.now();
+        let (g, place) = self.split(request);
+        let layer = &mut self.groups[g].layers[l];
+        if layer.guarded {
+            return self.keep_pace(request, l) && self.begin_attempt(request, l);
+        }
+        layer.try_attempt(place);
+        layer.start_attempt(now, place);
+        true
     }
 
     /// The same, when it is its turn.
-    #[inline]
     fn begin_attempt(&mut self, request: u32, l: usize) -> bool {
         let now = self.events.now();
         let (g, place) = self.split(request);

@@ -84,6 +84,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// Layer `l` sleeps once more before it gives up, unless its deadline or what the server asks for
     /// forbids it.
+    #[cold]
     fn wait_after_last(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         let (g, place) = self.split(request);
         let wait = self.chosen_wait(request, l, &failure);
@@ -98,6 +99,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     }
 
     /// The wait that the server asks for, or else that of the layer's own schedule.
+    #[inline(always)]
     fn chosen_wait(
         &mut self,
         request: u32,
@@ -139,7 +141,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     }
 
     /// Layer `l` does nothing for so long; false when a layer outside runs out of time before.
-    #[inline]
+    #[inline(always)]
     fn rest(&mut self, request: u32, l: usize, wait: u64) -> bool {
         let wake = self.events.now().saturating_add(wait);
         let step = self.advance(request, Phase::Backoff(l as u8));

@@ -17,8 +17,10 @@ pub(super) enum End<'f> {
 }
 
 impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
-    /// Asks the breaker of layer `l`, if it watches calls; when it refuses, the layer gives up.
+    /// Tells the budget of layer `l` of a call, and asks the breaker, if that watches calls; when it refuses, the
+    /// layer gives up.
     pub(super) fn admit_call(&mut self, request: u32, l: usize) -> bool {
+        self.deposit_of_call(request, l);
         let admitted = self.admitted(request, l, Counts::Calls);
         if !admitted {
             self.give_up(request, l, Failure::NotSent(Gate::Breaker), Reason::Breaker);
@@ -46,6 +48,12 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             self.close_connection(request);
         }
         self.release(request, l);
+        if self.layers(request)[l].guarded {
+            self.tell_guards(request, l, end);
+        }
+    }
+
+    fn tell_guards(&mut self, request: u32, l: usize, end: End<'_>) {
         self.deactivate(request, l, false);
         self.tell_throttle(request, l, end);
         self.tell_pace(request, l, end);
@@ -53,9 +61,12 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     }
 
     /// A call into layer `l` is over.
+    #[inline]
     pub(super) fn call_over(&mut self, request: u32, l: usize, end: End<'_>) {
-        self.deactivate(request, l, true);
-        self.settle(request, l, Counts::Calls, end);
+        if self.layers(request)[l].guarded {
+            self.deactivate(request, l, true);
+            self.settle(request, l, Counts::Calls, end);
+        }
     }
 
     #[inline]

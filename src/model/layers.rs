@@ -18,6 +18,9 @@ pub(super) struct LayerState<'a> {
     /// The limit of one attempt that starts now.
     timeout: Option<Span>,
     pub(super) semaphore: Option<Slot>,
+    /// Whether anything but a semaphore stands between the layer and its attempts, or counts them. A
+    /// plain layer asks once.
+    pub(super) guarded: bool,
     pub(super) vault: Option<Slot>,
     /// Its breaker, or one for each provider where a layer around it falls back.
     breakers: Vec<Slot>,
@@ -132,6 +135,8 @@ impl<'a> LayerState<'a> {
             expiry: rule.timeout.map(|_| Column::with_capacity(n)),
             timeout: rule.timeout,
             semaphore,
+            guarded: rule.breaker.is_some()
+                || [vault, throttle, pacer, hedge_vault].iter().any(Option::is_some),
             vault,
             ticket: rule.breaker.as_ref().map(|_| Column::with_capacity(n)),
             breakers,

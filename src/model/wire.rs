@@ -112,7 +112,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// Attempt number `number` is on its way; `limit` is when its client stops waiting, if that is
     /// still to be scheduled.
-    #[inline]
+    #[inline(always)]
     pub(super) fn travel(&mut self, request: u32, step: u32, number: u32, limit: Time) {
         let now = self.events.now();
         let (g, place) = self.split(request);
