@@ -232,7 +232,7 @@ const STREAMS: [Case; 11] = [
     (BURST, "spike = { rates = \"2/s\" }", "6:11", &["workload.spike.rates", "did you mean"]),
 ];
 
-const KINDS: [Case; 33] = [
+const KINDS: [Case; 34] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -385,6 +385,12 @@ const KINDS: [Case; 33] = [
         "{ prefill_decode = { preset = \"llama2-70b-8xh10\" } }",
         "9:32",
         &["service.prefill_decode.preset", "did you mean `llama2-70b-8xh100`?"],
+    ),
+    (
+        "[provider]",
+        "[request]\nstream = true\nidempotency_key = true\n[provider]",
+        "10:1",
+        &["request.idempotency_key", "streamed answer", "leave stream or"],
     ),
     ("concurrency = 5", "queue = \"fifo\"", "10:1", &["provider.queue", "{ fifo = { … } }"]),
     (

@@ -188,7 +188,12 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
     writeln!(text, "[{request_section}]\ninput_tokens = 10").unwrap();
     let output = ["5", "{ uniform = { low = 0, high = 40 } }", "{ exponential = { mean = 20 } }"];
     writeln!(text, "output_tokens = {}", dice.one_of(&output)).unwrap();
-    writeln!(text, "stream = {}\n", dice.chance(30)).unwrap();
+    match dice.below(10) {
+        0..3 => text.push_str("stream = true\n"),
+        3..5 => writeln!(text, "idempotency_key = {}", dice.chance(70)).unwrap(),
+        _ => {}
+    }
+    text.push('\n');
 }
 
 fn provider(dice: &mut Dice, text: &mut String) {
@@ -228,6 +233,10 @@ fn provider(dice: &mut Dice, text: &mut String) {
     if dice.chance(30) {
         let (limit, accept) = (dice.one_of(&[0, 1, 5]), dice.one_of(&["0s", "1ns", "50ms", "1s"]));
         writeln!(text, "backlog = {{ limit = {limit}, accept = \"{accept}\" }}").unwrap();
+    }
+    if dice.chance(30) {
+        let lifetime = dice.one_of(&LIMITS);
+        writeln!(text, "idempotency = {{ lifetime = \"{lifetime}\" }}").unwrap();
     }
     if dice.chance(45) {
         limits(dice, text);
@@ -877,6 +886,9 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.lost_attempts,
             l.lost_answers,
             l.lost_words,
+            l.attached,
+            l.replayed,
+            l.repeated_effects,
             l.on_the_way + l.on_the_way_back,
             l.hedges - l.hedges_won,
             l.hedges_won,

@@ -119,6 +119,8 @@ pub enum Part {
     Loss,
     /// A prompt cache.
     PromptCache,
+    /// Requests whose effects are counted.
+    Effects,
 }
 
 impl Part {
@@ -141,6 +143,7 @@ impl Part {
         Part::Limit(LimitKind::Tokens),
         Part::Limit(LimitKind::Growth),
         Part::PromptCache,
+        Part::Effects,
         Part::Host,
         Part::Loss,
     ];
@@ -565,6 +568,26 @@ const OF_PARTS: &[(Part, Row)] = {
                 Lower,
                 "answers, good ones and errors, lost on the way to a client that waits",
                 |f| Some((f.report.ledger.lost_answers + f.report.ledger.lost_words) as f64),
+            ),
+        ),
+        (
+            Part::Effects,
+            (
+                "attached",
+                "attempts",
+                Neither,
+                "attempts that attached to the work of an earlier one, under way or done",
+                |f| Some(f.report.ledger.attached as f64),
+            ),
+        ),
+        (
+            Part::Effects,
+            (
+                "repeated_effects",
+                "effects",
+                Lower,
+                "times that work was done for a request for which it had been done before",
+                |f| Some(f.report.ledger.repeated_effects as f64),
             ),
         ),
         (

@@ -52,12 +52,17 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let (g, place) = self.split(request);
         let provider = self.provider_of(step);
         let draws = self.groups[g].draws(place, step);
+        let struck = self.providers[provider].strikes(now, number, draws);
+        if struck.is_none() && self.is_repeat(request, step, limit) {
+            return;
+        }
         let group = &self.groups[g];
         let priority = group.plan.priority;
         let who = Caller { group: g, client: group.client(place) };
         let tokens = || group.plan.tokens(draws.number, &group.streams);
         let asked = &mut self.providers[provider];
-        if let Some(refusal) = asked.refusal(now, number, draws, (who, priority), tokens) {
+        let refusal = struck.or_else(|| asked.has_no_room(now, who, priority, tokens));
+        if let Some(refusal) = refusal {
             let books = &mut self.groups[g].ledger;
             let (count, failure) = match refusal {
                 Refusal::Silence => {
@@ -99,15 +104,15 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         if let Some(failure) = self.error(request, step) {
             self.let_go(request, step, 0);
             self.books(request).failed += 1;
-            return self.say(request, step, Word::Failure(failure));
+            return self.tell_all(request, step, failure);
         }
         let spent = self.spent(request, step);
         self.let_go(request, step, spent.output);
         let free = self.rule_of_billing(step) == BillingRule::FreeErrors;
-        if !free || self.awaited(request, step) {
+        if !free || self.awaited(request, step) || self.is_kept(request, step) {
             self.bill(request, step, spent);
         }
-        self.send_answer(request, step);
+        self.answer_all(request, step);
     }
 
     /// The error that the attempt sent at `step` ends with. Whoever has gone meanwhile does not

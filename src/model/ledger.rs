@@ -76,6 +76,12 @@ pub struct Ledger {
     pub late: u64,
     /// Completions that were an error instead of an answer.
     pub failed: u64,
+    /// Attempts that attached to the work of an earlier one.
+    pub attached: u64,
+    /// Good answers to those.
+    pub replayed: u64,
+    /// Good completions for requests that had one before.
+    pub repeated_effects: u64,
     /// Calls and attempts per layer, innermost first.
     pub layers: Vec<LayerCount>,
     /// ∫ jobs at the provider dt.
@@ -270,6 +276,7 @@ impl Ledger {
             refused_by_limit, refused_by_load,
             admitted, started, completed, dropped, removed, stopped, lost_waiting, lost_served,
             delivered, lost_answers, lost_words, on_the_way_back, late, failed,
+            attached, replayed, repeated_effects,
             layers: _, occupancy, busy, sum_admitted_at, sum_left_at, sum_service,
             in_system, in_service, changed_at,
         } = other;
@@ -307,6 +314,9 @@ impl Ledger {
         self.on_the_way_back += on_the_way_back;
         self.late += late;
         self.failed += failed;
+        self.attached += attached;
+        self.replayed += replayed;
+        self.repeated_effects += repeated_effects;
         self.occupancy += occupancy;
         self.busy += busy;
         self.sum_admitted_at += sum_admitted_at;
@@ -353,7 +363,7 @@ impl Ledger {
 
     /// The laws of books that are closed.
     fn laws(&self) -> [Law; 7] {
-        let arrived = self.refused() + self.unanswered + self.admitted;
+        let arrived = self.refused() + self.unanswered + self.attached + self.admitted;
         let under_way = self.lost_attempts + self.on_the_way + self.in_backlog;
         let undelivered = self.late + self.lost_answers + self.on_the_way_back;
         let (queued, in_service) = self.present();
@@ -371,13 +381,13 @@ impl Ledger {
                 self.first_attempts.into(),
             ),
             (
-                "I3: attempts = lost + on the way + in backlog + reset + gone + refused + unanswered + admitted",
+                "I3: attempts = lost + on the way + in backlog + reset + gone + refused + unanswered + attached + admitted",
                 self.attempts.into(),
                 (under_way + self.reset + self.gone_before_accept + arrived).into(),
             ),
             (
-                "I4: completions = delivered + late + lost + on the way back + failed",
-                self.completed.into(),
+                "I4: completions + replayed = delivered + late + lost + on the way back + failed",
+                (self.completed + self.replayed).into(),
                 (self.delivered + undelivered + self.failed).into(),
             ),
             ("I4: deliveries = succeeded", self.delivered.into(), self.succeeded.into()),

@@ -25,6 +25,7 @@ mod observer;
 mod pace;
 mod pool;
 mod provider;
+mod repeat;
 mod simulation;
 mod stream;
 mod timeline;
@@ -88,6 +89,8 @@ pub struct GroupPlan {
     pub output_tokens: Sampler,
     /// Whether answers are streamed.
     pub stream: bool,
+    /// Whether its requests have an idempotency key; None when effects are not counted.
+    pub idempotency_key: Option<bool>,
     /// Its class in the provider's queue; 0 goes before 1.
     pub priority: u8,
     /// Layers of the client, innermost first.

@@ -5,8 +5,8 @@ use crate::answer::{Failure, Rejection};
 use crate::rng::Streams;
 use crate::server::{
     AcceptQueue, Action, Admission, Backlog, Billing, Break, Caller, CancelledWork, Denied,
-    ErrorRate, Fault, LimitKind, Limiter, Limits, Pace, Price, PromptCache, Queue, ServiceSampler,
-    Strikes, Tokens,
+    ErrorRate, Fault, Idempotency, Keys, LimitKind, Limiter, Limits, Pace, Price, PromptCache,
+    Queue, ServiceSampler, Strikes, Tokens,
 };
 use crate::units::{LONGEST, Time};
 
@@ -23,6 +23,8 @@ pub struct ProviderPlan {
     pub overload_status: u16,
     /// The listen backlog.
     pub backlog: Option<Backlog>,
+    /// What is made of idempotency keys.
+    pub idempotency: Option<Idempotency>,
     /// The limits.
     pub limits: Limits,
     /// What is billed, and its price.
@@ -45,6 +47,7 @@ pub(super) struct Provider<'a> {
     pace: Option<Pace>,
     price: Option<Price>,
     pub(super) prompts: Option<PromptCache>,
+    pub(super) keys: Option<Keys>,
     pub(super) admission: Admission,
     pub(super) in_hand: Option<InHand>,
     /// True when free places are to be taken from the line at the end of this instant.
@@ -103,6 +106,7 @@ impl<'a> Provider<'a> {
             admission: Admission::new(plan.concurrency, plan.queue, classes),
             price: plan.billing.price(),
             prompts: plan.billing.cache_lifetime.map(PromptCache::new),
+            keys: plan.idempotency.map(Keys::new),
             in_hand: takes_back.then(InHand::new),
             refill_pending: false,
         }
@@ -133,16 +137,9 @@ impl<'a> Provider<'a> {
         Some(at)
     }
 
-    /// Whether attempt number `attempt` of a request, accepted now, is refused, and by what.
+    /// Whether a fault or an operator refuses attempt number `attempt` of a request, accepted now.
     #[inline]
-    pub(super) fn refusal(
-        &mut self,
-        now: Time,
-        attempt: u32,
-        draws: Draws,
-        (who, priority): (Caller, u8),
-        tokens: impl FnOnce() -> Tokens,
-    ) -> Option<Refusal<'a>> {
+    pub(super) fn strikes(&self, now: Time, attempt: u32, draws: Draws) -> Option<Refusal<'a>> {
         let plan = self.plan;
         for (index, fault) in plan.faults.iter().enumerate() {
             match fault {
@@ -161,6 +158,19 @@ impl<'a> Provider<'a> {
                 return Some(Refusal::Operator(Failure::status(status)));
             }
         }
+        None
+    }
+
+    /// Whether a limit or the want of a place refuses an attempt that comes now.
+    #[inline]
+    pub(super) fn has_no_room(
+        &mut self,
+        now: Time,
+        who: Caller,
+        priority: u8,
+        tokens: impl FnOnce() -> Tokens,
+    ) -> Option<Refusal<'a>> {
+        let plan = self.plan;
         if let Some(limiter) = &mut self.limiter
             && let Err(Denied { kind, hint }) = limiter.admit(now, who, tokens)
         {

@@ -53,6 +53,8 @@ pub(super) struct State {
     /// Attempts sent.
     pub(super) attempts: u32,
     pub(super) phase: Phase,
+    /// Work for it has been done once, where that is counted.
+    pub(super) done: bool,
 }
 
 /// A run. A request is named by its group in the lowest `BITS` bits and, above them, by its place

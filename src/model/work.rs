@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::Observer;
 use super::provider::Provider;
 use super::simulation::Simulation;
-use super::wire::Word;
 use crate::answer::Failure;
 use crate::engine::{Class, Key};
 use crate::server::{BillingRule, Caller, CancelledWork, Job, Tokens, output_so_far};
@@ -43,6 +42,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             let stay = Stay { admitted: job.admitted, service: None };
             in_hand.insert((job.request, job.step), stay);
         }
+        self.note_key(job);
     }
 
     /// Service of `job` starts.
@@ -104,7 +104,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.hand_out(job.request, job.step);
         self.let_go(job.request, job.step, 0);
         let status = self.plan.providers[self.provider_of(job.step)].overload_status;
-        self.say(job.request, job.step, Word::Failure(Failure::status(status)));
+        self.tell_all(job.request, job.step, Failure::status(status));
     }
 
     /// The client of the attempt sent at `step` goes away: a provider that notices stops working
@@ -114,12 +114,16 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         if self.plan.providers[provider].cancelled_work == CancelledWork::Computed {
             return;
         }
+        if self.goes_on_for_others(request, step) {
+            return;
+        }
         let now = self.events.now();
         let in_hand = self.providers[provider].in_hand.as_mut();
         // In the backlog it is not work yet.
         let Some(stay) = in_hand.and_then(|in_hand| in_hand.remove(&(request, step))) else {
             return;
         };
+        self.forget_key(request, step);
         match stay.service {
             None => {
                 let priority = self.groups[self.split(request).0].plan.priority;
@@ -179,7 +183,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.hand_out(request, step);
         self.let_go(request, step, 0);
         self.last_change = self.events.now();
-        self.say(request, step, Word::Failure(Failure::Reset));
+        self.tell_all(request, step, Failure::Reset);
     }
 
     /// The attempt sent at `step`, which the limits have let through, is over after `output` tokens
@@ -199,7 +203,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn spent(&self, request: u32, step: u32) -> Tokens {
         let tokens = self.tokens(request);
         let prompts = self.providers[self.provider_of(step)].prompts.as_ref();
-        let found = prompts.is_some_and(|prompts| prompts.found(request, step));
+        let found = prompts.is_some_and(|p| p.found(request, self.works_for(request, step)));
         Tokens { cached: if found { tokens.input } else { 0 }, ..tokens }
     }
 

@@ -31,7 +31,9 @@ use crate::error::{Error, Result};
 use crate::host::{Host, Network};
 use crate::metrics::Watch;
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
-use crate::server::{Action, Backlog, Billing, CancelledWork, Fault, Limits, Queue, Service};
+use crate::server::{
+    Action, Backlog, Billing, CancelledWork, Fault, Idempotency, Limits, Queue, Service,
+};
 use crate::units::Span;
 use crate::workload::{Arrival, read_trace};
 use std::path::Path;
@@ -70,12 +72,16 @@ pub struct Request {
     /// Whether answers are streamed: the head comes when service starts, then token by token.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
+    /// Whether a request has an idempotency key, the same for all its attempts. Without a word of
+    /// it, repeated effects are not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<bool>,
 }
 
 impl Default for Request {
     fn default() -> Request {
         let none = Distribution::Constant(Count::ZERO);
-        Request { input_tokens: none, output_tokens: none, stream: false }
+        Request { input_tokens: none, output_tokens: none, stream: false, idempotency_key: None }
     }
 }
 
@@ -105,6 +111,9 @@ pub struct Provider {
     /// Listen backlog; without it, no connection is ever reset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backlog: Option<Backlog>,
+    /// What is made of idempotency keys; without it they are ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idempotency: Option<Idempotency>,
     /// Rate limits.
     pub limits: Limits,
     /// What is billed, and its price.
@@ -126,6 +135,7 @@ impl Default for Provider {
             service: Service::default(),
             slower_when_full: None,
             backlog: None,
+            idempotency: None,
             limits: Limits::default(),
             billing: Billing::default(),
             faults: Vec::new(),
@@ -148,6 +158,7 @@ impl Provider {
             cancelled_work: self.cancelled_work,
             overload_status: self.overload_status,
             backlog: self.backlog,
+            idempotency: self.idempotency,
             limits: self.limits.clone(),
             billing: self.billing.clone(),
             slower_when_full: self.slower_when_full,
@@ -230,6 +241,7 @@ impl Group {
             input_tokens: self.request.input_tokens.sampler(),
             output_tokens: self.request.output_tokens.sampler(),
             stream: self.request.stream,
+            idempotency_key: self.request.idempotency_key,
             priority: self.priority,
             layers: self.layers(folder)?,
             host: self.client.host.filter(|host| !host.is_idle()),

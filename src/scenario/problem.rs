@@ -399,6 +399,12 @@ fn check_groups(groups: &[Group]) -> Option<Problem> {
             );
             return Some((group.path(index, "priority"), text));
         }
+        if group.request.stream && group.request.idempotency_key == Some(true) {
+            let text =
+                "a repeat cannot attach to a streamed answer; leave stream or idempotency_key out";
+            let at = [group.path(index, "request"), vec![Step::key("idempotency_key")]].concat();
+            return Some((at, text.to_owned()));
+        }
         if let Some((below, text)) = group.workload.problem() {
             return Some(([group.path(index, "workload"), steps(&below)].concat(), text));
         }

@@ -1,9 +1,9 @@
 //! What a provider does with an attempt: pure state machines.
 //!
 //! ```text
-//! arrival ─► backlog ─► fault? ─► operator? ─► limits ─► free place? ─► service ─► billing
-//!              │          │          │           │          └► queue ─┘
-//!              reset      status     status      429          └ full: overload status
+//! arrival ─► backlog ─► fault? ─► operator? ─► repeat? ─► limits ─► free place? ─► service ─► billing
+//!              │          │          │            │           │          └► queue ─┘
+//!              reset      status     status       attached    429          └ full: overload status
 //! ```
 //! Nothing here schedules an event: times are arguments and results.
 
@@ -12,6 +12,7 @@ mod admission;
 mod backlog;
 mod billing;
 mod faults;
+mod idempotency;
 mod limits;
 mod prompt_cache;
 mod queue;
@@ -27,6 +28,7 @@ pub use faults::{
     Break, Capacity, ErrorRate, Fault, How, Outage, Pace, Refuse, Share, Slow, SlowDown,
     StreamError, Strikes, When, Work,
 };
+pub use idempotency::{Idempotency, Keys, Repeat};
 pub use limits::{
     Caller, ConcurrencyLimit, Consumes, Counting, Denied, GrowthLimit, Kind as LimitKind, Limiter,
     Limits, RateLimit, RetryAfterHeader, Settle, SpendCap,

@@ -16,11 +16,28 @@ pub(super) fn lines(scenario: &Scenario, lines: &mut Vec<String>) {
             scenario.provider.overload_status
         ));
     }
+    lines.extend(scenario.groups.iter().filter_map(|group| {
+        let line = key_line(group.request.idempotency_key?, scenario);
+        Some(format!("{}{line}", group.prefix()))
+    }));
     for group in scenario.groups.iter().filter(|group| group.workload.trace.is_some()) {
         let section = if group.name.is_some() { "request" } else { "[request]" };
         let prefix = group.prefix();
         lines.push(format!("{prefix}tokens are those of the trace; {section} is not used"));
     }
+}
+
+/// What becomes of repeats of a request.
+fn key_line(sends_key: bool, scenario: &Scenario) -> String {
+    let known = scenario.providers().any(|provider| provider.idempotency.is_some());
+    match (sends_key, known) {
+        (false, _) => "requests have no idempotency key: a retry is done again",
+        (true, false) => "no provider knows idempotency keys: a retry is done again",
+        (true, true) => {
+            "a retry attaches to the work of the attempt before, if that is under way or done; it takes no place, no limit and no bill, and failed work is forgotten"
+        }
+    }
+    .to_owned()
 }
 
 /// What concerns one provider.
