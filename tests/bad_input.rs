@@ -108,7 +108,7 @@ const VALUES: [Case; 41] = [
         "burst = { at = \"0s\" }",
         "",
         "4:2",
-        &["workload", "no kind", "burst, poisson, ramp, on_off, spike, closed_loop, trace"],
+        &["workload", "no kind", "burst, poisson, ramp, on_off, spike, closed_loop, agents, trace"],
     ),
     (
         "burst =",
@@ -173,7 +173,15 @@ const VALUES: [Case; 41] = [
 
 const BURST: &str = "burst = { at = \"0s\" }";
 
-const STREAMS: [Case; 11] = [
+const STREAMS: [Case; 14] = [
+    (BURST, "agents = { steps = 0 }", "6:12", &["steps = 0 leaves nothing", "1 or more"]),
+    (BURST, "agents = { steps = 3, fan_out = 0 }", "6:23", &["fan_out = 0", "1 or more"]),
+    (
+        BURST,
+        "agents = { steps = 3000, fan_out = 1000 }",
+        "6:12",
+        &["3000000 calls", "at most 1000000"],
+    ),
     (
         BURST,
         "trace = { file = \"trace.csv\", empty = \"remove\" }",

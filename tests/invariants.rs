@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
-use retrylab::model::{self, GroupPlan, Observer, Report, RunError, Side};
+use retrylab::model::{self, Arrivals, GroupPlan, Observer, Report, RunError, Side};
 use retrylab::rng::Streams;
 use retrylab::scenario::Document;
 use retrylab::server::Tokens;
@@ -145,7 +145,7 @@ fn host(dice: &mut Dice, text: &mut String) {
 fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text: &mut String) {
     let clients = dice.one_of(&[1, 2, 7, 30]);
     let duration = format!("duration = \"{}\"", dice.one_of(&["1s", "8s", "1h"]));
-    let workload = match dice.below(8) {
+    let workload = match dice.below(9) {
         0 => "burst = { at = \"0s\" }".to_owned(),
         1 => format!(
             "burst = {{ at = \"{}\", spread = \"{}\" }}",
@@ -177,6 +177,13 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
             let keys = dice.one_of(&["", ", spread = \"3s\"", ", empty = \"drop\", rows = 20"]);
             format!("trace = {{ file = {file:?}{keys} }}")
         }
+        7 => format!(
+            "agents = {{ tasks = {}, steps = {}, fan_out = {}, think = \"{}\" }}",
+            dice.one_of(&[1, 2, 40]),
+            dice.one_of(&[1, 2, 5]),
+            dice.one_of(&[1, 3]),
+            dice.one_of(&["0s", "1ns", "500ms"])
+        ),
         _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };
     writeln!(text, "[{workload_section}]\nclients = {clients}\n{workload}").unwrap();
@@ -365,7 +372,7 @@ fn fault(dice: &mut Dice, text: &mut String) {
             let factor = dice.one_of(&["0.001", "0.5", "3.0", "1000.0"]);
             format!("slow_down = {{ factor = {factor}, {period} }}")
         }
-        3 => {
+        3 | 6 => {
             let work = ["kept", "lost", "lost"];
             let (in_service, waiting) = (dice.one_of(&work), dice.one_of(&work));
             let left = if period.contains("to") { dice.one_of(&[0, 1, 3]) } else { 1 };
@@ -643,6 +650,7 @@ struct Auditor {
     resolved: u64,
     billed: u64,
     useful: u64,
+    tasks: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -695,6 +703,7 @@ impl Auditor {
             resolved: 0,
             billed: 0,
             useful: 0,
+            tasks: 0,
         }
     }
 
@@ -730,6 +739,12 @@ impl Observer for Auditor {
     fn delivered(&mut self, now: Time, _: Side, _tokens: Tokens) {
         self.at(now);
         self.useful += 1;
+    }
+
+    fn task_over(&mut self, now: Time, _group: usize, started: Time, _done: bool, _spent: Tokens) {
+        self.at(now);
+        assert!(started <= now, "it began later");
+        self.tasks += 1;
     }
 
     fn resolved(&mut self, now: Time, group: usize, created: Time, _outcome: Outcome) {
@@ -771,6 +786,15 @@ fn run_within(
         ("bills", auditor.billed.clamp(least, finished + unsure), auditor.billed),
         ("deliveries", auditor.useful, ledger.succeeded),
     ];
+    let tasks = |group: &GroupPlan| match group.arrivals {
+        Arrivals::Agents { tasks, .. } => u64::from(tasks),
+        _ => 0,
+    };
+    let all = plan.groups.iter().map(tasks).sum();
+    let drained = text.contains("horizon = \"300d\"") && ledger.open == 0;
+    if auditor.tasks > all || (drained && auditor.tasks < all) {
+        return Err(format!("{} of {all} tasks are over", auditor.tasks));
+    }
     match pairs.iter().find(|(_, seen, booked)| seen != booked) {
         Some((what, seen, booked)) => Err(format!("{seen} {what} seen, {booked} in the books")),
         None if report.end > plan.horizon => Err("it ends after its horizon".to_owned()),

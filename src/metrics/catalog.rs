@@ -121,6 +121,8 @@ pub enum Part {
     PromptCache,
     /// Requests whose effects are counted.
     Effects,
+    /// Agents that work on tasks.
+    Tasks,
 }
 
 impl Part {
@@ -144,6 +146,7 @@ impl Part {
         Part::Limit(LimitKind::Growth),
         Part::PromptCache,
         Part::Effects,
+        Part::Tasks,
         Part::Host,
         Part::Loss,
     ];
@@ -598,6 +601,48 @@ const OF_PARTS: &[(Part, Row)] = {
                 Higher,
                 "billed input tokens that were read from the prompt cache",
                 |f| Some(f.recorder.billed.cached as f64),
+            ),
+        ),
+        (
+            Part::Tasks,
+            ("tasks_completed", "tasks", Higher, "tasks all of whose calls succeeded", |f| {
+                Some(f.recorder.tasks.completed() as f64)
+            }),
+        ),
+        (
+            Part::Tasks,
+            ("tasks_failed", "tasks", Lower, "tasks of which a call had no whole answer", |f| {
+                Some(f.recorder.tasks.failed as f64)
+            }),
+        ),
+        (
+            Part::Tasks,
+            (
+                "task_completion_mean_s",
+                "s",
+                Lower,
+                "mean time from the start of a task to its last answer",
+                |f| f.recorder.tasks.completion.mean_s(),
+            ),
+        ),
+        (
+            Part::Tasks,
+            (
+                "task_completion_max_s",
+                "s",
+                Lower,
+                "longest time from the start of a task to its last answer",
+                |f| f.recorder.tasks.completion.max_s(),
+            ),
+        ),
+        (
+            Part::Tasks,
+            (
+                "task_lost_tokens",
+                "tokens",
+                Lower,
+                "useful tokens of calls of tasks that failed",
+                |f| Some(f.recorder.tasks.lost.total() as f64),
             ),
         ),
     ]

@@ -51,6 +51,11 @@ impl MeanDuration {
         self.most = self.most.max(nanos);
     }
 
+    /// How many.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
     /// Maximum in seconds.
     pub fn max_s(&self) -> Option<f64> {
         (self.count > 0).then(|| seconds(self.most))

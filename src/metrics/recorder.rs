@@ -62,6 +62,30 @@ impl OneRetry {
     }
 }
 
+/// Tasks of agents.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TaskRecord {
+    pub(super) completion: MeanDuration,
+    pub(super) failed: u64,
+    /// Tokens of the answers of tasks that failed.
+    pub(super) lost: Tokens,
+}
+
+impl TaskRecord {
+    pub(super) fn completed(&self) -> u64 {
+        self.completion.count()
+    }
+
+    fn over(&mut self, took: u64, completed: bool, spent: Tokens) {
+        if completed {
+            self.completion.add(took);
+        } else {
+            self.failed += 1;
+            self.lost += spent;
+        }
+    }
+}
+
 /// Tokens billed, and those of delivered answers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
@@ -90,6 +114,7 @@ pub(super) struct Record {
     /// Good answers delivered.
     pub(super) delivered: u64,
     pub(super) budget_refused: u64,
+    pub(super) tasks: TaskRecord,
 }
 
 impl Record {
@@ -112,6 +137,7 @@ impl Record {
             of_providers: vec![Spent::default(); watch.providers],
             delivered: 0,
             budget_refused: 0,
+            tasks: TaskRecord::default(),
         }
     }
 
@@ -252,6 +278,18 @@ impl Observer for Recorder {
     fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
         self.all.resolved(now, created, outcome);
         self.tell_group(group, |record| record.resolved(now, created, outcome));
+    }
+
+    fn task_over(
+        &mut self,
+        now: Time,
+        group: usize,
+        started: Time,
+        completed: bool,
+        spent: Tokens,
+    ) {
+        self.all.tasks.over(now - started, completed, spent);
+        self.tell_group(group, |record| record.tasks.over(now - started, completed, spent));
     }
 
     fn budget_refused(&mut self, _now: Time, group: usize) {

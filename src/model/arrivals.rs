@@ -6,7 +6,7 @@ use crate::dist::Sampler;
 use crate::rng::{Purpose, Streams};
 use crate::server::Tokens;
 use crate::units::{Span, Time};
-use crate::workload::{Burst, Curve, Poisson, Trace};
+use crate::workload::{Agents, Burst, Curve, Poisson, Trace};
 
 /// The kinds of workload, ready to run.
 #[derive(Clone, Debug)]
@@ -32,6 +32,13 @@ pub enum Arrivals {
         /// Jobs in the queue.
         jobs: u32,
     },
+    /// Clients that work on so many tasks of several calls.
+    Agents {
+        /// What a task is.
+        rule: Agents,
+        /// All tasks together.
+        tasks: u32,
+    },
     /// Recorded arrivals.
     Trace(Arc<Trace>),
 }
@@ -43,6 +50,7 @@ impl Arrivals {
             Arrivals::Burst(_) => clients,
             Arrivals::Poisson { .. } | Arrivals::Curve { .. } => 0,
             Arrivals::ClosedLoop { jobs } => *jobs,
+            Arrivals::Agents { rule, tasks } => tasks.saturating_mul(rule.calls()),
             Arrivals::Trace(trace) => trace.rows.len() as u32,
         }
     }
@@ -52,6 +60,7 @@ impl Arrivals {
         match self {
             Arrivals::Poisson { stream, .. } => stream.expected(horizon),
             Arrivals::Curve { curve, until } => curve.expected((*until).min(horizon.nanos())),
+            Arrivals::Agents { rule, tasks } => f64::from(*tasks) * f64::from(rule.calls()),
             _ => self.known(clients).into(),
         }
     }
@@ -67,7 +76,7 @@ impl Arrivals {
                 Some(curve.next(previous, request, streams)).filter(|at| at < until)
             }
             Arrivals::Trace(trace) => trace.rows.get(request as usize).map(|row| row.at),
-            Arrivals::Burst(_) | Arrivals::ClosedLoop { .. } => None,
+            Arrivals::Burst(_) | Arrivals::ClosedLoop { .. } | Arrivals::Agents { .. } => None,
         }
     }
 

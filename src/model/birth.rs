@@ -29,6 +29,11 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                     self.schedule(at, Class::Attempt, Self::join(g, row), 0);
                 }
             }
+            Arrivals::Agents { .. } => {
+                for client in 0..plan.clients {
+                    self.begin_task(g, client);
+                }
+            }
             Arrivals::ClosedLoop { jobs } => {
                 let first = plan.clients.min(*jobs);
                 self.groups[g].next_request = first;
@@ -82,6 +87,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         self.advance(request, Phase::Resolved);
         let group = &mut self.groups[g];
         self.observer.resolved(now, g, group.created(place), outcome);
+        if group.tasks.is_some() {
+            return self.on_call_resolved(g, place, outcome);
+        }
         if let Arrivals::ClosedLoop { jobs } = group.plan.arrivals
             && group.next_request < jobs
         {

@@ -5,6 +5,7 @@ use super::layers::LayerState;
 use super::ledger::Ledger;
 use super::provider::Draws;
 use super::simulation::{Phase, State};
+use super::tasks::Tasks;
 use super::wire::Wire;
 use super::{Arrivals, GroupPlan};
 use crate::client::Flight;
@@ -46,6 +47,8 @@ pub(super) struct Group<'a> {
     pub(super) last_arrival: Time,
     /// Its clients, if they are unequal.
     population: Option<Population>,
+    /// Its tasks, if it has agents.
+    pub(super) tasks: Option<Tasks>,
     pub(super) layers: Vec<LayerState<'a>>,
     /// Where its clients run, if that makes attempts wait.
     pub(super) host: Option<HostState<'a>>,
@@ -74,6 +77,10 @@ impl<'a> Group<'a> {
             next_request: 0,
             last_arrival: 0,
             population: plan.shares.map(|law| Population::new(law, plan.clients, &streams)),
+            tasks: match plan.arrivals {
+                Arrivals::Agents { rule, tasks } => Some(Tasks::new(rule, tasks)),
+                _ => None,
+            },
             layers,
             host: plan.host.as_ref().map(|host| HostState::new(host, plan)),
             wire: Wire::of(plan),
@@ -93,7 +100,7 @@ impl<'a> Group<'a> {
             self.requests.flights.resize(len, Flight::default());
         }
         match self.plan.arrivals {
-            Arrivals::ClosedLoop { .. } => {
+            Arrivals::ClosedLoop { .. } | Arrivals::Agents { .. } => {
                 self.requests.worker.resize(len, 0);
                 self.requests.created.resize(len, 0);
             }
@@ -140,7 +147,9 @@ impl<'a> Group<'a> {
     pub(super) fn client(&self, place: u32) -> u32 {
         match self.plan.arrivals {
             Arrivals::Burst(_) => place,
-            Arrivals::ClosedLoop { .. } => self.requests.worker[place as usize],
+            Arrivals::ClosedLoop { .. } | Arrivals::Agents { .. } => {
+                self.requests.worker[place as usize]
+            }
             _ if self.population.is_some() => self.requests.worker[place as usize],
             _ => place % self.plan.clients,
         }

@@ -28,6 +28,7 @@ mod provider;
 mod repeat;
 mod simulation;
 mod stream;
+mod tasks;
 mod timeline;
 mod wire;
 mod work;

@@ -30,6 +30,16 @@ pub trait Observer {
     fn sleeps(&mut self, _now: Time, _group: usize, _retry: u32, _wait: u64) {}
     /// A request created at `created` has its outcome.
     fn resolved(&mut self, _now: Time, _group: usize, _created: Time, _outcome: Outcome) {}
+    /// A task that was begun at `started` is over; `spent` are the tokens of all its answers.
+    fn task_over(
+        &mut self,
+        _now: Time,
+        _group: usize,
+        _started: Time,
+        _completed: bool,
+        _spent: Tokens,
+    ) {
+    }
     /// A request is given up because of `failure`, its last one.
     fn gave_up(&mut self, _now: Time, _group: usize, _failure: &Failure<'_>) {}
     /// A layer wants to retry and its budget refuses.

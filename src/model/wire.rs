@@ -300,9 +300,13 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             return;
         }
         self.land(request, step);
-        let (g, _) = self.split(request);
+        let (g, place) = self.split(request);
+        let spent = self.spent(request, step);
         let side = (g, self.provider_of(step));
-        self.observer.delivered(self.events.now(), side, self.spent(request, step));
+        self.observer.delivered(self.events.now(), side, spent);
+        if let Some(tasks) = &mut self.groups[g].tasks {
+            tasks.on_answer(place, spent);
+        }
         let books = self.books(request);
         books.delivered += 1;
         books.succeeded += 1;

@@ -10,7 +10,7 @@ use crate::client::{Backoff, Layer, ReplyAtTimeout};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
 use crate::units::Span;
-use crate::workload::{Shares, Trace};
+use crate::workload::{Agents, Shares, Trace};
 
 /// What a reader might have assumed otherwise, for the parts that this scenario uses.
 pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
@@ -27,6 +27,7 @@ pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
     }
     for group in &scenario.groups {
         let mut own: Vec<String> = group.workload.shares.map(shares_line).into_iter().collect();
+        own.extend(group.workload.agents.map(agents_line));
         host::lines(&group.client, &mut own);
         group.client.layers.iter().for_each(|layer| client_layer(layer, scenario, &mut own));
         lines.extend(own.into_iter().map(|line| format!("{}{line}", group.prefix())));
@@ -118,6 +119,15 @@ fn trace_lines(trace: &Trace, horizon: Span) -> impl Iterator<Item = String> {
         format!("{empty} of the trace's {rows} rows have no output tokens and are kept; write empty = \"drop\" to leave them out")
     });
     cut.into_iter().chain(spread).chain(empty)
+}
+
+/// When tasks go on and when they fail.
+fn agents_line(agents: Agents) -> String {
+    let Agents { steps, fan_out, .. } = agents;
+    let calls = if fan_out == 1 { "call" } else { "calls at once" };
+    format!(
+        "tasks have {steps} steps of {fan_out} {calls}; a call without a whole answer fails its task when the other calls of its step are over"
+    )
 }
 
 /// How unequal clients share a stream.

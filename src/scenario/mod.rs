@@ -259,6 +259,10 @@ impl Group {
             let until = duration.map_or(horizon, |d| d.min(horizon)).nanos();
             return Ok(Arrivals::Curve { curve, until });
         }
+        if let Some(rule) = workload.agents {
+            let tasks = rule.tasks.unwrap_or(workload.clients);
+            return Ok(Arrivals::Agents { rule, tasks });
+        }
         if let Some(closed) = workload.closed_loop {
             return Ok(Arrivals::ClosedLoop { jobs: closed.jobs });
         }

@@ -23,6 +23,7 @@ impl Scenario {
             Part::Hedging => any_layer(|layer| layer.hedge.is_some()),
             Part::Pace => any_layer(|layer| layer.pace.is_some()),
             Part::Effects => self.groups.iter().any(|g| g.request.idempotency_key.is_some()),
+            Part::Tasks => self.groups.iter().any(|group| group.workload.agents.is_some()),
             Part::Dropping => some_provider(&|provider| self.drops(provider)),
             of_provider => some_provider(&|provider| provider.uses(*of_provider)),
         };
@@ -63,6 +64,7 @@ impl Provider {
             | Part::Throttle
             | Part::Pace
             | Part::Hedging
+            | Part::Tasks
             | Part::Dropping
             | Part::Effects => false,
         }

@@ -3,7 +3,7 @@
 use super::Scenario;
 use crate::client::{Budget, Layer, Scope};
 use crate::error::{Error, Result};
-use crate::model::{GroupPlan, Plan};
+use crate::model::{Arrivals, GroupPlan, Plan};
 
 /// The most memory that runs may need together, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +28,8 @@ const PER_FLIGHT: f64 = 40.0;
 const PER_WINDOW: f64 = 8.0;
 /// Windows per run from which load curves are taken for full.
 const FINE: f64 = 100_000.0;
+/// Bytes per task of agents.
+const PER_TASK: f64 = 48.0;
 /// Bytes per client of unequal ones.
 const PER_SHARE: f64 = 8.0;
 /// Bytes per client of a semaphore, budget, breaker, throttle or pace of its own.
@@ -90,7 +92,12 @@ fn group_bytes(group: &GroupPlan, requests: f64) -> f64 {
     let host = if group.host.is_some() { PER_HOST } else { 0.0 };
     let hedges = group.layers.iter().any(|layer| layer.hedge.is_some());
     let flights = if hedges { PER_FLIGHT } else { 0.0 };
-    requests * (PER_REQUEST + PER_LAYER * layers + host + network + flights)
+    let tasks = match group.arrivals {
+        Arrivals::Agents { tasks, .. } => f64::from(tasks) * PER_TASK,
+        _ => 0.0,
+    };
+    tasks
+        + requests * (PER_REQUEST + PER_LAYER * layers + host + network + flights)
         + f64::from(group.clients) * (per_client + share)
 }
 

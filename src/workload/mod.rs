@@ -5,10 +5,12 @@
 //! | `burst` | one per client, at one instant or spread over a span | i |
 //! | `poisson`, `ramp`, `on_off`, `spike` | a Poisson stream, whose rate may change with time | i mod clients |
 //! | `closed_loop` | each client takes the next job when its last one is over | whoever takes it |
+//! | `agents` | calls of tasks; each client takes the next task when its last one is over | whoever takes it |
 //! | `trace` | as recorded | i mod clients |
 //!
 //! Where request i belongs to client i mod clients, `shares` can give clients unequal parts.
 
+mod agents;
 mod burst;
 mod closed_loop;
 mod curve;
@@ -19,6 +21,7 @@ mod shares;
 mod spike;
 mod trace;
 
+pub use agents::Agents;
 pub use burst::Burst;
 pub use closed_loop::ClosedLoop;
 pub use curve::Curve;
@@ -62,6 +65,9 @@ pub struct Workload {
     /// Workers that draw from a queue of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<ClosedLoop>,
+    /// Tasks of several calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents: Option<Agents>,
     /// Recorded arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFile>,
@@ -73,8 +79,8 @@ fn one() -> u32 {
 
 impl Workload {
     /// The kinds by name.
-    pub const KINDS: [&str; 7] =
-        ["burst", "poisson", "ramp", "on_off", "spike", "closed_loop", "trace"];
+    pub const KINDS: [&str; 8] =
+        ["burst", "poisson", "ramp", "on_off", "spike", "closed_loop", "agents", "trace"];
 
     /// The rate by time, and its duration, of a stream whose rate changes.
     pub fn curve(&self) -> Option<(Curve, Option<Span>)> {
@@ -84,8 +90,8 @@ impl Workload {
     }
 
     fn shares_problem(&self, shares: Shares) -> Option<(Vec<&'static str>, String)> {
-        if self.burst.is_some() || self.closed_loop.is_some() {
-            let text = "in a burst and in a closed loop every client has requests of its own; leave shares out, or write poisson, ramp, on_off, spike or trace";
+        if self.burst.is_some() || self.closed_loop.is_some() || self.agents.is_some() {
+            let text = "in a burst, in a closed loop and among agents every client has requests of its own; leave shares out, or write poisson, ramp, on_off, spike or trace";
             return Some((vec!["shares"], text.to_owned()));
         }
         let (below, text) = shares.problem()?;
@@ -101,6 +107,7 @@ impl Workload {
             ("on_off", self.on_off.is_some()),
             ("spike", self.spike.is_some()),
             ("closed_loop", self.closed_loop.is_some()),
+            ("agents", self.agents.is_some()),
             ("trace", self.trace.is_some()),
         ];
         let chosen: Vec<&str> = kinds.iter().filter(|(_, on)| *on).map(|(name, _)| *name).collect();
@@ -133,5 +140,6 @@ impl Workload {
             .or_else(|| of_kind("ramp", self.ramp.as_ref().and_then(Ramp::problem)))
             .or_else(|| of_kind("on_off", self.on_off.as_ref().and_then(OnOff::problem)))
             .or_else(|| of_kind("spike", self.spike.as_ref().and_then(Spike::problem)))
+            .or_else(|| of_kind("agents", self.agents.as_ref().and_then(Agents::problem)))
     }
 }

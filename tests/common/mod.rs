@@ -144,6 +144,18 @@ impl<A: Observer, B: Observer> Observer for Pair<A, B> {
         self.1.resolved(now, group, created, outcome);
     }
 
+    fn task_over(
+        &mut self,
+        now: Time,
+        group: usize,
+        started: Time,
+        completed: bool,
+        spent: Tokens,
+    ) {
+        self.0.task_over(now, group, started, completed, spent);
+        self.1.task_over(now, group, started, completed, spent);
+    }
+
     fn budget_refused(&mut self, now: Time, group: usize) {
         self.0.budget_refused(now, group);
         self.1.budget_refused(now, group);
