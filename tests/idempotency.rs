@@ -54,6 +54,14 @@ fn a_repeat_attaches_to_the_work_under_way() {
 }
 
 #[test]
+fn repeats_that_were_given_up_get_no_answer() {
+    // Done at 200 s, when the fourth attempt waits: late for the first, nothing for two others.
+    let runs = impatient(10, KEY, "service = \"200s\"\nidempotency = {}");
+    assert_eq!([value(&runs, "succeeded"), value(&runs, "completion_max_s")], [10.0, 200.0]);
+    assert_eq!([value(&runs, "attached"), value(&runs, "late_answers")], [30.0, 10.0]);
+}
+
+#[test]
 fn an_answer_is_remembered_for_its_lifetime() {
     // Done at 60.5 s; the repeat comes at 61 s.
     let within = impatient(1, KEY, "service = \"60500ms\"\nidempotency = { lifetime = \"501ms\" }");

@@ -111,10 +111,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// on it.
     pub(super) fn hang_up(&mut self, request: u32, step: u32) {
         let provider = self.provider_of(step);
-        if self.plan.providers[provider].cancelled_work == CancelledWork::Computed {
-            return;
-        }
-        if self.goes_on_for_others(request, step) {
+        let goes_on = self.goes_on_for_others(request, step);
+        if goes_on || self.plan.providers[provider].cancelled_work == CancelledWork::Computed {
             return;
         }
         let now = self.events.now();
