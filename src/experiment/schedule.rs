@@ -111,11 +111,15 @@ impl Schedule {
 
     /// An attempt at the very end of an outage succeeds, so the last one must not come earlier.
     fn probability(&self, outage: Span) -> Option<f64> {
-        let waits = uniform_waits(&self.layer.backoff, self.retries.len())?;
-        let just_before = outage.nanos().saturating_sub(1) as f64 / 1e9;
         if outage == Span::ZERO {
             return Some(1.0);
         }
+        // Bounds are known of every backoff: nothing comes later than the longest waits.
+        if self.retries.last().is_some_and(|last| outage.seconds() > last.at.max_s + 1e-9) {
+            return Some(0.0);
+        }
+        let waits = uniform_waits(&self.layer.backoff, self.retries.len())?;
+        let just_before = outage.nanos().saturating_sub(1) as f64 / 1e9;
         let later = 1.0 - uniform_sum::cdf(&waits, just_before);
         (!later.is_nan()).then_some(later.clamp(0.0, 1.0))
     }
@@ -216,6 +220,20 @@ mod tests {
         }
         // The sum of four uniform waits is symmetric around 7.5 s.
         near(schedule.outlasted(0.5).map(|span| span.seconds()), 7.5, 1e-6);
+    }
+
+    #[test]
+    fn what_is_longer_than_all_waits_is_outlasted_by_none_whatever_the_backoff() {
+        let layer =
+            "max_attempts = 3\nbackoff = { decorrelated_jitter = { base = \"1s\", cap = \"5s\" } }";
+        let schedule = Schedule::of(layer, 503).unwrap();
+        let survival = |length: &str| schedule.survival(layer, length.parse().unwrap()).unwrap();
+        assert_eq!(
+            (survival("10001ms").probability, survival("10001ms").simulated),
+            (Some(0.0), Some(0.0))
+        );
+        assert_eq!(survival("5s").probability, None, "no closed form within the bounds");
+        assert_eq!(schedule.outlasted(0.5), None);
     }
 
     #[test]
