@@ -2,9 +2,12 @@
 
 mod catalog;
 mod latency;
+mod parts;
 mod recorder;
+mod table;
 mod windows;
 
-pub use catalog::{Better, GroupLayers, Metric, Part, catalog};
+pub use catalog::{Better, GroupLayers, Metric, catalog};
+pub use parts::Part;
 pub use recorder::{Facts, Recorder, Watch};
 pub use windows::{Series, SlidingPeak};
