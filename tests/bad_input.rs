@@ -87,7 +87,7 @@ const SYNTAX: [Case; 11] = [
     ("clients = 20", "clients = 1e400", "5:11", &["1e400", "too large"]),
 ];
 
-const VALUES: [Case; 41] = [
+const VALUES: [Case; 43] = [
     ("format = 1", "format = 2", "1:1", &["format 2", "reads format 1"]),
     ("\"Twenty clients\"", "3", "2:1", &["title", "the number 3", "text in quotes"]),
     (
@@ -169,6 +169,18 @@ const VALUES: [Case; 41] = [
     ("\"10min\"", "\"0s\"", "26:1", &["horizon of 0s", "\"10min\""]),
     ("\"10min\"", "\"10min\"\ncurve = \"150ms\"", "27:1", &["curves of 150ms", "whole multiple"]),
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
+    (
+        "max_attempts = 3",
+        "connect_timeout = \"0s\"",
+        "17:1",
+        &["client.layers.0.connect_timeout", "leaves no time at all"],
+    ),
+    (
+        "max_attempts = 3",
+        "[[client.layers]]\nname = \"app\"\nconnect_timeout = \"5s\"",
+        "19:1",
+        &["only the innermost layer connects", "write its connect_timeout there"],
+    ),
 ];
 
 const BURST: &str = "burst = { at = \"0s\" }";

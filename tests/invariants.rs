@@ -472,6 +472,10 @@ fn layer(dice: &mut Dice, number: usize, client: &str, text: &mut String) {
         writeln!(text, "timeout_of = \"{of}\"").unwrap();
         writeln!(text, "reply_at_timeout = \"{}\"", dice.one_of(&["in_time", "late"])).unwrap();
     }
+    // A router may stand inside it.
+    if number == 0 && !text.contains("\"router\"") && dice.chance(20) {
+        writeln!(text, "connect_timeout = \"{}\"", dice.one_of(&LIMITS)).unwrap();
+    }
     if dice.chance(35) {
         writeln!(text, "deadline = \"{}\"", dice.one_of(&LIMITS)).unwrap();
     }
@@ -666,7 +670,9 @@ struct Limits {
 
 impl Limits {
     fn of(layers: &[Layer]) -> Limits {
-        let patient = layers.iter().all(|l| l.timeout.is_none() && l.deadline.is_none());
+        let patient = layers
+            .iter()
+            .all(|l| [l.timeout, l.connect_timeout, l.deadline].iter().all(Option::is_none));
         // Every attempt of the innermost layer may have hedges beside it.
         let hedges = layers.first().and_then(|l| l.hedge).map_or(1, |hedge| 1 + hedge.max);
         let shared = layers.iter().filter_map(|l| l.semaphore).filter(|s| s.scope != Scope::Client);

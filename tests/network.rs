@@ -250,3 +250,27 @@ fn heads_of_streams_take_a_latency_too() {
     assert_eq!(completion("400ms"), [2.3]);
     assert_eq!(completion("501ms"), [0.0; 0]);
 }
+
+#[test]
+fn an_attempt_that_the_network_loses_is_never_accepted() {
+    let text = r#"
+        workload = { clients = 2000, burst = {} }
+        provider = { service = "20s" }
+        [client]
+        network = { latency = "1s", loss = 0.2 }
+        [[client.layers]]
+        name = "client"
+        max_attempts = 2
+        connect_timeout = "3s"
+        timeout = "60s"
+    "#;
+    // What is lost on the way there is known after 3 s, what is lost on the way back after 60 s.
+    let retries: Vec<Time> =
+        arrivals(text).into_iter().filter(|(_, number)| *number == 2).map(|(at, _)| at).collect();
+    for (at, share) in [(4_000 * MS, 0.2 * 0.8_f64), (61_000 * MS, 0.8 * 0.2 * 0.8)] {
+        let count = retries.iter().filter(|arrival| **arrival == at).count() as f64;
+        let error = (2_000.0 * share * (1.0 - share)).sqrt();
+        assert!((count - 2_000.0 * share).abs() < 4.0 * error, "{count} at {at}");
+    }
+    assert!(retries.iter().all(|at| [4_000 * MS, 61_000 * MS].contains(at)));
+}

@@ -37,6 +37,9 @@ pub struct Layer {
     /// Limit of one attempt of this layer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
+    /// Limit of the time until the provider has accepted an attempt; the innermost layer only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connect_timeout: Option<Span>,
     /// What the timeout limits.
     #[serde(default, skip_serializing_if = "TimeoutOf::is_default")]
     pub timeout_of: TimeoutOf,
@@ -131,6 +134,7 @@ impl Layer {
             retry_on: RetryOn::default(),
             retry_after: RetryAfter::Ignore,
             timeout: None,
+            connect_timeout: None,
             timeout_of: TimeoutOf::default(),
             reply_at_timeout: ReplyAtTimeout::default(),
             deadline: None,
@@ -167,7 +171,12 @@ impl Layer {
             );
             return at("max_attempts", text);
         }
-        for (key, span) in [("timeout", self.timeout), ("deadline", self.deadline)] {
+        let limits = [
+            ("timeout", self.timeout),
+            ("connect_timeout", self.connect_timeout),
+            ("deadline", self.deadline),
+        ];
+        for (key, span) in limits {
             if span == Some(Span::ZERO) {
                 return at(
                     key,

@@ -50,6 +50,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let now = self.events.now();
         self.observer.present(now, self.present() + 1);
         let (g, place) = self.split(request);
+        let limit = match self.groups[g].layers[0].limits_connecting() {
+            true => self.end_connecting(request, step, limit),
+            false => limit,
+        };
         let provider = self.provider_of(step);
         let draws = self.groups[g].draws(place, step);
         let struck = self.providers[provider].strikes(now, number, draws);
@@ -88,6 +92,24 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             Place::Displaced(oldest) => self.drop_work(oldest),
             Place::Refused => debug_assert!(false, "a place was promised"),
         }
+    }
+
+    /// The limit of time until an attempt is accepted has ended: when its client stops waiting, if
+    /// that is still to be scheduled.
+    fn end_connecting(&mut self, request: u32, step: u32, limit: Time) -> Time {
+        if !self.awaited(request, step) {
+            return limit;
+        }
+        let (g, place) = self.split(request);
+        self.groups[g].layers[0].end_connecting(place);
+        let limit = self.limit_from(request, 0);
+        let last = self.state(request).step;
+        if last == step {
+            return limit;
+        }
+        // Limits of time stand under the step of the last hedge.
+        self.schedule(limit, Class::Timeout, request, last);
+        Time::MAX
     }
 
     /// The provider has finished an attempt, whether or not anyone still waits for it.

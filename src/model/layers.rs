@@ -15,6 +15,8 @@ pub(super) struct LayerState<'a> {
     memory: (usize, Column<u64>),
     deadline: Option<Column<Time>>,
     expiry: Option<Column<Time>>,
+    /// The limit of the attempt under way once the provider has accepted it, where that differs.
+    accepted_expiry: Option<Column<Time>>,
     /// The limit of one attempt that starts now.
     timeout: Option<Span>,
     pub(super) semaphore: Option<Slot>,
@@ -132,7 +134,8 @@ impl<'a> LayerState<'a> {
             attempts: Column::with_capacity(n),
             memory: (memory, Column::with_capacity(n * memory)),
             deadline: rule.deadline.map(|_| Column::with_capacity(n)),
-            expiry: rule.timeout.map(|_| Column::with_capacity(n)),
+            expiry: rule.timeout.or(rule.connect_timeout).map(|_| Column::with_capacity(n)),
+            accepted_expiry: rule.connect_timeout.map(|_| Column::with_capacity(n)),
             timeout: rule.timeout,
             semaphore,
             guarded: rule.breaker.is_some()
@@ -153,7 +156,7 @@ impl<'a> LayerState<'a> {
     pub(super) fn grow_to(&mut self, len: usize) {
         self.attempts.grow_to(len);
         self.memory.1.grow_to(len * self.memory.0);
-        let optional = [&mut self.deadline, &mut self.expiry];
+        let optional = [&mut self.deadline, &mut self.expiry, &mut self.accepted_expiry];
         optional.into_iter().flatten().for_each(|column| column.grow_to(len));
         if let Some(column) = &mut self.ticket {
             column.grow_to(len);
@@ -199,8 +202,9 @@ impl<'a> LayerState<'a> {
     #[inline]
     pub(super) fn start_attempt(&mut self, now: Time, place: u32) {
         self.count.attempts += 1;
-        if let (Some(column), Some(timeout)) = (&mut self.expiry, self.timeout) {
-            column.set(place, now.saturating_add(timeout.nanos()));
+        if let Some(column) = &mut self.expiry {
+            let timeout = self.timeout.map_or(Time::MAX, Span::nanos);
+            column.set(place, now.saturating_add(timeout));
         }
     }
 
@@ -301,6 +305,30 @@ impl<'a> LayerState<'a> {
     pub(super) fn set_expiry(&mut self, place: u32, expiry: Time) {
         if let Some(column) = &mut self.expiry {
             column.set(place, expiry);
+        }
+    }
+
+    /// The attempt sets out: until it is accepted it has the shorter of both limits.
+    #[inline]
+    pub(super) fn start_connecting(&mut self, now: Time, place: u32) {
+        let connect = (&mut self.accepted_expiry, self.rule.connect_timeout);
+        if let (Some(column), Some(timeout)) = connect {
+            let expiry = self.expiry.as_ref().map_or(Time::MAX, |column| column.get(place));
+            column.set(place, expiry);
+            self.set_expiry(place, expiry.min(now.saturating_add(timeout.nanos())));
+        }
+    }
+
+    /// True when its attempts have a limit of their own until they are accepted.
+    #[inline]
+    pub(super) fn limits_connecting(&self) -> bool {
+        self.accepted_expiry.is_some()
+    }
+
+    /// The attempt has been accepted.
+    pub(super) fn end_connecting(&mut self, place: u32) {
+        if let Some(column) = &self.accepted_expiry {
+            self.set_expiry(place, column.get(place));
         }
     }
 

@@ -43,10 +43,11 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         }
     }
 
-    /// False when the limit that a timeout was for has been put off since by a sign of life.
+    /// False when the limit that a timeout was for has been put off since, by a sign of life or
+    /// because the attempt was accepted.
     #[inline]
     pub(super) fn limit_stands(&self, request: u32) -> bool {
-        self.state(request).phase != Phase::Streaming
+        !matches!(self.state(request).phase, Phase::InFlight | Phase::Streaming)
             || self.limit_from(request, 0) <= self.events.now()
     }
 

@@ -106,6 +106,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         books.attempts += 1;
         books.first_attempts += u64::from(number == 1);
         self.start_flight(request, step);
+        let now = self.events.now();
+        let (g, place) = self.split(request);
+        self.groups[g].layers[0].start_connecting(now, place);
         let limit = self.limit_from(request, 0);
         self.travel(request, step, number, limit);
     }

@@ -181,5 +181,10 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
             "layer {name}: after a timeout the provider {goes_on}; a reply at the very instant is {at_limit}"
         ));
     }
+    if let Some(timeout) = layer.connect_timeout {
+        lines.push(format!(
+            "layer {name}: an attempt that is not accepted within {timeout} leaves the backlog; that it is accepted its client knows at once"
+        ));
+    }
     lines.extend(guards::lines(layer));
 }

@@ -518,6 +518,13 @@ fn check_layers(layers: &[Layer], client: &[Step]) -> Option<Problem> {
             );
             return Some((place(index, &["hedge"]), text));
         }
+        if layer.connect_timeout.is_some() && index > 0 {
+            let text = format!(
+                "only the innermost layer connects, which is \"{}\"; write its connect_timeout there",
+                layers[0].name
+            );
+            return Some((place(index, &["connect_timeout"]), text));
+        }
         if let Some((below, text)) = layer.problem() {
             return Some((place(index, &below), text));
         }
