@@ -32,6 +32,8 @@ pub enum Purpose {
     WayThere = 7,
     /// The way back of what is said to it.
     WayBack = 8,
+    /// The entry of the answer cache that a request asks for.
+    CacheEntry = 9,
     /// Which client a request belongs to.
     Client = 20,
     /// How much a client sends, against the others.

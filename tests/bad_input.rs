@@ -252,7 +252,7 @@ const STREAMS: [Case; 14] = [
     (BURST, "spike = { rates = \"2/s\" }", "6:11", &["workload.spike.rates", "did you mean"]),
 ];
 
-const KINDS: [Case; 34] = [
+const KINDS: [Case; 39] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -369,6 +369,36 @@ const KINDS: [Case; 34] = [
         "[[provider.actions]]\nlimit = { at = \"1s\", of = \"requests\", rate = \"1/s\" }\n[[client.layers]]",
         "16:22",
         &["provider.actions.0.limit.of", "no limit on requests to change"],
+    ),
+    (
+        "concurrency = 5",
+        "cache = { entries = 0, hit = \"1ms\" }",
+        "10:11",
+        &["provider.cache.entries", "1 to 100000000"],
+    ),
+    (
+        "concurrency = 5",
+        "cache = { entries = 10, hit = \"1ms\", filled = 50 }",
+        "10:38",
+        &["provider.cache.filled", "0 to 1"],
+    ),
+    (
+        "concurrency = 5",
+        "cache = { entries = 10, hit = \"1ms\", lifetime = \"0s\" }",
+        "10:38",
+        &["provider.cache.lifetime", "never found"],
+    ),
+    (
+        "[[client.layers]]",
+        "[[provider.faults]]\ncache_loss = { at = \"1s\", part = [0.0, 0.5] }\n[[client.layers]]",
+        "16:1",
+        &["there is no cache to lose", "write provider.cache"],
+    ),
+    (
+        "[[client.layers]]",
+        "[provider.cache]\nentries = 10\nhit = \"1ms\"\n[[provider.faults]]\ncache_loss = { at = \"1s\", part = [0.5, 0.2] }\n[[client.layers]]",
+        "19:27",
+        &["provider.faults.1.cache_loss.part", "no part of a cache", "the smaller one first"],
     ),
     (
         "concurrency = 5",

@@ -204,6 +204,7 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
 }
 
 fn provider(dice: &mut Dice, text: &mut String) {
+    let mut lost = String::new();
     writeln!(text, "[provider]").unwrap();
     if dice.chance(80) {
         writeln!(text, "concurrency = {}", dice.one_of(&[0, 1, 2, 5, 40])).unwrap();
@@ -245,10 +246,23 @@ fn provider(dice: &mut Dice, text: &mut String) {
         let lifetime = dice.one_of(&LIMITS);
         writeln!(text, "idempotency = {{ lifetime = \"{lifetime}\" }}").unwrap();
     }
+    if dice.chance(15) {
+        let (entries, filled) = (dice.one_of(&[1, 7, 1000]), dice.one_of(&["0.0", "0.5", "1.0"]));
+        let lifetime = dice.one_of(&["", ", lifetime = \"50ms\"", ", lifetime = \"2s\""]);
+        let (hit, by) = (dice.one_of(&SPANS), dice.one_of(&["awaited", "done"]));
+        writeln!(
+            text,
+            "cache = {{ entries = {entries}, hit = \"{hit}\", filled = {filled}, filled_by = \"{by}\"{lifetime} }}"
+        )
+        .unwrap();
+        writeln!(lost, "[[provider.faults]]\ncache_loss = {{ at = \"1s\", part = [0.2, 0.9] }}\n")
+            .unwrap();
+    }
     if dice.chance(45) {
         limits(dice, text);
     }
     text.push('\n');
+    text.push_str(&lost);
     for _ in 0..dice.below(4) {
         fault(dice, text);
     }
@@ -822,9 +836,10 @@ fn check_drained(text: &str) -> Result<(), String> {
     if endless.iter().any(|part| text.contains(part)) {
         return Ok(());
     }
-    let lines = text.lines().map(|line| match line.starts_with("horizon") {
-        true => "horizon = \"300d\"\n".to_owned(),
-        false => format!("{}\n", line.replace("\"10ms\"", "\"1h\"")),
+    let lines = text.lines().map(|line| match line.split(' ').next() {
+        Some("horizon") => "horizon = \"300d\"\n".to_owned(),
+        Some("window") => "window = \"1h\"\n".to_owned(),
+        _ => format!("{line}\n"),
     });
     match run(&lines.collect::<String>())? {
         Ok(report) if report.ledger.open > 0 => {
@@ -920,6 +935,7 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.replayed,
             l.repeated_effects,
             l.on_the_way + l.on_the_way_back,
+            l.cache_hits,
             l.hedges - l.hedges_won,
             l.hedges_won,
             l.hedges_refused,

@@ -175,7 +175,11 @@ fn is_total(fault: &Fault) -> bool {
     match fault {
         Fault::Outage(_) | Fault::RefuseConnections(_) => true,
         Fault::Capacity(capacity) => capacity.concurrency == 0,
-        Fault::Slow(_) | Fault::SlowDown(_) | Fault::Error(_) | Fault::StreamError(_) => false,
+        Fault::Slow(_)
+        | Fault::SlowDown(_)
+        | Fault::Error(_)
+        | Fault::CacheLoss(_)
+        | Fault::StreamError(_) => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::catalog::Better;
 use super::recorder::Facts;
-use super::table::{Row, gave_up};
+use super::table::{Row, gave_up, ratio};
 use crate::answer::Reason;
 use crate::model::LayerCount;
 use crate::server::LimitKind;
@@ -36,6 +36,8 @@ pub enum Part {
     Loss,
     /// A prompt cache.
     PromptCache,
+    /// An answer cache.
+    AnswerCache,
     /// Requests whose effects are counted.
     Effects,
     /// Agents that work on tasks.
@@ -62,6 +64,7 @@ impl Part {
         Part::Limit(LimitKind::Tokens),
         Part::Limit(LimitKind::Growth),
         Part::PromptCache,
+        Part::AnswerCache,
         Part::Effects,
         Part::Tasks,
         Part::Host,
@@ -349,6 +352,26 @@ pub(super) const OF_PARTS: &[(Part, Row)] = {
                 Higher,
                 "billed input tokens that were read from the prompt cache",
                 |f| Some(f.recorder.billed.cached as f64),
+            ),
+        ),
+        (
+            Part::AnswerCache,
+            (
+                "cache_hit_ratio",
+                "ratio",
+                Higher,
+                "share of attempts in service whose answer the cache held at its start",
+                |f| ratio(f.report.ledger.cache_hits, f.report.ledger.started),
+            ),
+        ),
+        (
+            Part::AnswerCache,
+            (
+                "cache_held_ratio",
+                "ratio",
+                Higher,
+                "share of its entries that the cache holds at the end",
+                |f| f.report.cache_held,
             ),
         ),
         (

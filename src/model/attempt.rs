@@ -121,13 +121,16 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         self.fill_places(provider);
         self.observer.present(now, self.present());
         if let Some(broken) = self.broken(request, step) {
+            self.forget_miss(request, step);
             return self.on_break(request, step, broken);
         }
         if let Some(failure) = self.error(request, step) {
+            self.forget_miss(request, step);
             self.let_go(request, step, 0);
             self.books(request).failed += 1;
             return self.tell_all(request, step, failure);
         }
+        self.fill_cache(request, step);
         let spent = self.spent(request, step);
         self.let_go(request, step, spent.output);
         let free = self.rule_of_billing(step) == BillingRule::FreeErrors;

@@ -52,6 +52,8 @@ pub struct Ledger {
     pub admitted: u64,
     /// Attempts whose service started.
     pub started: u64,
+    /// Attempts whose service started with an answer that the cache held.
+    pub cache_hits: u64,
     /// Attempts whose service finished.
     pub completed: u64,
     /// Attempts dropped from the queue.
@@ -274,7 +276,7 @@ impl Ledger {
             hedges, hedges_won, hedges_refused, lost_attempts, on_the_way, reset,
             gone_before_accept, in_backlog, unanswered, refused_by_fault, refused_by_operator,
             refused_by_limit, refused_by_load,
-            admitted, started, completed, dropped, removed, stopped, lost_waiting, lost_served,
+            admitted, started, cache_hits, completed, dropped, removed, stopped, lost_waiting, lost_served,
             delivered, lost_answers, lost_words, on_the_way_back, late, failed,
             attached, replayed, repeated_effects,
             layers: _, occupancy, busy, sum_admitted_at, sum_left_at, sum_service,
@@ -302,6 +304,7 @@ impl Ledger {
         self.refused_by_load += refused_by_load;
         self.admitted += admitted;
         self.started += started;
+        self.cache_hits += cache_hits;
         self.completed += completed;
         self.dropped += dropped;
         self.removed += removed;

@@ -13,6 +13,7 @@ mod attempt;
 mod birth;
 mod breaker;
 mod budget;
+mod cache;
 mod call;
 mod failure;
 mod group;
@@ -136,6 +137,8 @@ pub struct Report {
     pub events: u64,
     /// When the run ended: its last event, or the horizon when work was left.
     pub end: Time,
+    /// The share of the entries of answer caches that was held then; None without caches.
+    pub cache_held: Option<f64>,
 }
 
 /// Why a run has no result.

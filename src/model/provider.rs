@@ -4,9 +4,9 @@ use super::work::InHand;
 use crate::answer::{Failure, Rejection};
 use crate::rng::Streams;
 use crate::server::{
-    AcceptQueue, Action, Admission, Backlog, Billing, Break, Caller, CancelledWork, Denied,
-    ErrorRate, Fault, Idempotency, Keys, LimitKind, Limiter, Limits, Pace, Price, PromptCache,
-    Queue, ServiceSampler, Strikes, Tokens,
+    AcceptQueue, Action, Admission, AnswerCache, Backlog, Billing, Break, Caller, CancelledWork,
+    Denied, Entries, ErrorRate, Fault, Idempotency, Keys, LimitKind, Limiter, Limits, Pace, Price,
+    PromptCache, Queue, ServiceSampler, Strikes, Tokens,
 };
 use crate::units::{LONGEST, Time};
 
@@ -33,6 +33,8 @@ pub struct ProviderPlan {
     pub service: ServiceSampler,
     /// How many times as long service takes when all places are busy at its start.
     pub slower_when_full: Option<f64>,
+    /// The answer cache.
+    pub cache: Option<AnswerCache>,
     /// Faults.
     pub faults: Vec<Fault>,
     /// What operators do.
@@ -48,6 +50,7 @@ pub(super) struct Provider<'a> {
     price: Option<Price>,
     pub(super) prompts: Option<PromptCache>,
     pub(super) keys: Option<Keys>,
+    pub(super) cache: Option<Entries>,
     pub(super) admission: Admission,
     pub(super) in_hand: Option<InHand>,
     /// True when free places are to be taken from the line at the end of this instant.
@@ -107,6 +110,7 @@ impl<'a> Provider<'a> {
             price: plan.billing.price(),
             prompts: plan.billing.cache_lifetime.map(PromptCache::new),
             keys: plan.idempotency.map(Keys::new),
+            cache: plan.cache.map(Entries::new),
             in_hand: takes_back.then(InHand::new),
             refill_pending: false,
         }
@@ -199,13 +203,15 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// When the service of an attempt ends that starts now.
+    /// When the service of an attempt ends that starts now; `hit` is its length where the cache
+    /// holds its answer.
     #[inline]
     pub(super) fn end_of_service(
         &self,
         now: Time,
         attempt: u32,
         draws: Draws,
+        hit: Option<Time>,
         broken: Option<Break>,
         tokens: impl Fn() -> Tokens,
     ) -> Time {
@@ -218,7 +224,8 @@ impl<'a> Provider<'a> {
         });
         let busy = self.admission.busy();
         let service = slow.unwrap_or_else(|| {
-            let usual = self.plan.service.sample(&streams, number, attempt, busy, &tokens);
+            let sample = || self.plan.service.sample(&streams, number, attempt, busy, &tokens);
+            let usual = hit.unwrap_or_else(sample);
             self.under_load(usual, busy)
         });
         let service = broken.map_or(service, |broken| {

@@ -12,7 +12,7 @@ use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
 use crate::rng::{Ranks, Streams};
-use crate::server::Limiter;
+use crate::server::{Entries, Limiter};
 use crate::units::{Time, seconds};
 
 /// Where a request is.
@@ -315,7 +315,19 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             fingerprint: self.fingerprint.value(),
             events: self.handled,
             end,
+            cache_held: self.cache_held(end),
         })
+    }
+
+    /// The share of the entries of all answer caches that is held.
+    fn cache_held(&self, now: Time) -> Option<f64> {
+        let caches = self.providers.iter().filter_map(|provider| provider.cache.as_ref());
+        let count = |(held, all), cache: &Entries| {
+            let (more, of) = cache.held(now);
+            (held + more, all + of)
+        };
+        let (held, all) = caches.fold((0, 0), count);
+        (all > 0).then(|| held as f64 / all as f64)
     }
 
     /// Calls and attempts by name of the layer, in the order of [`Plan::layer_names`].
@@ -386,6 +398,15 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.providers.iter().all(counts_who_is_there),
             "I16: what the concurrency limit counts is at the provider",
             "it is not",
+        )?;
+        let misses_are_served = |provider: &Provider<'_>| {
+            let misses = provider.cache.as_ref().map_or(0, Entries::misses);
+            misses <= provider.admission.busy() as usize
+        };
+        law(
+            self.providers.iter().all(misses_are_served),
+            "I17: work for what the answer cache lacks is in service",
+            "there is more of it",
         )?;
         let places = |provider: &Provider<'_>| {
             provider.admission.most_places().map_or(u128::MAX, u128::from)

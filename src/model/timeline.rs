@@ -12,6 +12,8 @@ use crate::units::{Span, Time};
 enum Change {
     /// The number of places.
     Places,
+    /// What the cache holds; the number of the fault.
+    Cache(usize),
     /// A limit or a timeout; the number of the action.
     By(usize),
 }
@@ -34,10 +36,14 @@ impl Timeline {
 
     fn of_one(faults: &[Fault], actions: &[Action]) -> Vec<(Time, Change)> {
         let mut changes = Vec::new();
-        for fault in faults {
-            if let Fault::Capacity(capacity) = fault {
-                let instants = [Some(capacity.from), capacity.to].into_iter().flatten();
-                changes.extend(instants.map(|at: Span| (at.nanos(), Change::Places)));
+        for (index, fault) in faults.iter().enumerate() {
+            match fault {
+                Fault::Capacity(capacity) => {
+                    let instants = [Some(capacity.from), capacity.to].into_iter().flatten();
+                    changes.extend(instants.map(|at: Span| (at.nanos(), Change::Places)));
+                }
+                Fault::CacheLoss(loss) => changes.push((loss.at.nanos(), Change::Cache(index))),
+                _ => {}
             }
         }
         for (index, action) in actions.iter().enumerate() {
@@ -65,6 +71,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let (_, provider, change) = self.timeline.0[index as usize];
         match change {
             Change::Places => self.change_places(provider),
+            Change::Cache(fault) => self.lose_entries(provider, fault),
             Change::By(action) => self.act(provider, action),
         }
     }
@@ -82,6 +89,14 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 named.for_each(|layer| layer.set_timeout(set.timeout));
             }
             _ => {}
+        }
+    }
+
+    fn lose_entries(&mut self, provider: usize, fault: usize) {
+        let fault = &self.plan.providers[provider].faults[fault];
+        if let (Fault::CacheLoss(loss), Some(cache)) = (fault, &mut self.providers[provider].cache)
+        {
+            cache.lose(loss.part);
         }
     }
 

@@ -55,9 +55,17 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let tokens = || group.plan.tokens(draws.number, &group.streams);
         let broken = self.broken(job.request, job.step);
         let provider = self.provider_of(job.step);
-        let ends = self.providers[provider].end_of_service(now, job.attempt, draws, broken, tokens);
+        let asked = &mut self.providers[provider];
+        let hit = match &mut asked.cache {
+            None => None,
+            Some(cache) => {
+                cache.look_up(now, &draws.streams, draws.number, (job.request, job.step))
+            }
+        };
+        let ends = asked.end_of_service(now, job.attempt, draws, hit, broken, tokens);
         let streams = group.plan.stream;
         self.groups[g].ledger.on_started(now, ends - now);
+        self.groups[g].ledger.cache_hits += u64::from(hit.is_some());
         self.observer.started(now, (g, provider), now - job.admitted);
         self.schedule(ends, Class::Completion, job.request, job.step);
         if let Some(in_hand) = &mut self.providers[provider].in_hand
@@ -139,6 +147,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 if now > started {
                     self.bill_stopped(request, step, started, ends);
                 }
+                self.forget_miss(request, step);
                 self.providers[provider].admission.leave();
                 self.refill_after_this_instant(provider);
             }
@@ -173,6 +182,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let stay = self.providers[provider].in_hand.as_ref().and_then(|h| h.get(&(request, step)));
         let Some((_, ends)) = stay.and_then(|stay| stay.service) else { return };
         self.books(request).on_lost_served(now, ends - now);
+        self.forget_miss(request, step);
         self.providers[provider].admission.leave();
         self.break_off(request, step);
     }

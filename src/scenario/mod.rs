@@ -32,7 +32,8 @@ use crate::host::{Host, Network};
 use crate::metrics::Watch;
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
 use crate::server::{
-    Action, Backlog, Billing, CancelledWork, Fault, Idempotency, Limits, Queue, Service,
+    Action, AnswerCache, Backlog, Billing, CancelledWork, Fault, Idempotency, Limits, Queue,
+    Service,
 };
 use crate::units::Span;
 use crate::workload::{Arrival, read_trace};
@@ -114,6 +115,9 @@ pub struct Provider {
     /// What is made of idempotency keys; without it they are ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency: Option<Idempotency>,
+    /// A cache of answers; without it, every answer is worked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<AnswerCache>,
     /// Rate limits.
     pub limits: Limits,
     /// What is billed, and its price.
@@ -136,6 +140,7 @@ impl Default for Provider {
             slower_when_full: None,
             backlog: None,
             idempotency: None,
+            cache: None,
             limits: Limits::default(),
             billing: Billing::default(),
             faults: Vec::new(),
@@ -159,6 +164,7 @@ impl Provider {
             overload_status: self.overload_status,
             backlog: self.backlog,
             idempotency: self.idempotency,
+            cache: self.cache,
             limits: self.limits.clone(),
             billing: self.billing.clone(),
             slower_when_full: self.slower_when_full,
@@ -338,10 +344,11 @@ impl Scenario {
     }
 
     /// Attempts per window that the provider can serve: at full concurrency and mean service
-    /// time, and at most the request limit. None when neither bounds it, and when there are
-    /// several providers: who serves what is for the clients to decide.
+    /// time, and at most the request limit. None when neither bounds it, when there are several
+    /// providers (who serves what is for the clients to decide), and with an answer cache (what
+    /// it holds decides).
     pub fn capacity_per_window(&self, plan: &Plan) -> Option<f64> {
-        if !self.fallback.is_empty() {
+        if !self.fallback.is_empty() || self.provider.cache.is_some() {
             return None;
         }
         let window = self.measure.window.seconds();

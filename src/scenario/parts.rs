@@ -54,6 +54,7 @@ impl Provider {
                 self.actions.iter().any(|a| matches!(a, Action::Pause(_) | Action::Ramp(_)))
             }
             Part::PromptCache => self.billing.cache_lifetime.is_some(),
+            Part::AnswerCache => self.cache.is_some(),
             Part::Limit(kind) => {
                 let kinds = self.limits.kinds();
                 kinds != [LimitKind::Requests] && kinds.contains(&kind)

@@ -2,7 +2,7 @@
 
 use super::problem::{Problem, Step, name_problem, steps, suggest};
 use super::{Group, Provider, Scenario};
-use crate::server::{Action, Queue};
+use crate::server::{Action, Fault, Queue};
 
 /// Most providers.
 const MOST: usize = 16;
@@ -101,6 +101,9 @@ fn own_problem(scenario: &Scenario, provider: &Provider) -> Option<Problem> {
     if let Some(text) = slower_when_full(provider) {
         return Some((steps(&["slower_when_full"]), text));
     }
+    if let Some((key, text)) = provider.cache.and_then(|cache| cache.problem()) {
+        return Some((steps(&["cache", key]), text));
+    }
     if let Some((below, text)) = provider.limits.problem() {
         return Some((steps(&[&["limits"], &below[..]].concat()), text));
     }
@@ -109,7 +112,7 @@ fn own_problem(scenario: &Scenario, provider: &Provider) -> Option<Problem> {
         return Some((steps(&["limits", "spend"]), text.to_owned()));
     }
     for (index, fault) in provider.faults.iter().enumerate() {
-        if let Some((key, text)) = fault.problem() {
+        if let Some((key, text)) = fault.problem().or_else(|| without_cache(provider, fault)) {
             let mut path = vec![Step::key("faults"), Step::Index(index), Step::Kind];
             path.extend((!key.is_empty()).then(|| Step::key(key)));
             return Some((path, text));
@@ -133,6 +136,13 @@ fn slower_when_full(provider: &Provider) -> Option<String> {
     }
     let endless = provider.concurrency.is_none();
     endless.then(|| "unlimited places are never full; write provider.concurrency".to_owned())
+}
+
+/// A loss of a cache that is not there.
+fn without_cache(provider: &Provider, fault: &Fault) -> Option<(&'static str, String)> {
+    let loses = matches!(fault, Fault::CacheLoss(_)) && provider.cache.is_none();
+    let text = "there is no cache to lose; write provider.cache, such as { entries = 10000, hit = \"1ms\" }";
+    loses.then(|| ("", text.to_owned()))
 }
 
 /// An action on a layer or a limit that is not there.

@@ -34,6 +34,8 @@ const PER_TASK: f64 = 48.0;
 const PER_SHARE: f64 = 8.0;
 /// Bytes per client of a semaphore, budget, breaker, throttle or pace of its own.
 const PER_CLIENT_PART: f64 = 160.0;
+/// Bytes per entry of an answer cache.
+const PER_ENTRY: f64 = 8.0;
 /// Bytes per slice of a window.
 const PER_SLICE: f64 = 16.0;
 
@@ -64,7 +66,9 @@ impl MemoryLimit {
         let clients: f64 = plan.groups.iter().map(|group| f64::from(group.clients)).sum();
         let groups =
             plan.groups.iter().map(of_group).sum::<f64>() + clients * own as f64 * PER_CLIENT_PART;
-        let bytes = curves + threads as f64 * groups;
+        let caches = scenario.providers().filter_map(|provider| provider.cache);
+        let entries: f64 = caches.map(|cache| f64::from(cache.entries) * PER_ENTRY).sum();
+        let bytes = curves + threads as f64 * (groups + entries);
         if requests > f64::from(u32::MAX) {
             return Err(Error::Input(format!(
                 "about {requests:.0} requests are more than a run can number (4294967295); shorten the workload"

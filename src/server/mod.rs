@@ -9,6 +9,7 @@
 
 mod actions;
 mod admission;
+mod answer_cache;
 mod backlog;
 mod billing;
 mod faults;
@@ -22,10 +23,11 @@ pub use actions::{
     Action, CutOff, Pause, PausedArrivals, Ramp, SetConcurrency, SetLimit, SetTimeout,
 };
 pub use admission::{Admission, Job, Place};
+pub use answer_cache::{AnswerCache, Entries, FilledBy};
 pub use backlog::{AcceptQueue, Backlog};
 pub use billing::{Billing, BillingRule, Price, Tokens, output_so_far};
 pub use faults::{
-    Break, Capacity, ErrorRate, Fault, How, Outage, Pace, Refuse, Share, Slow, SlowDown,
+    Break, CacheLoss, Capacity, ErrorRate, Fault, How, Outage, Pace, Refuse, Share, Slow, SlowDown,
     StreamError, Strikes, When, Work,
 };
 pub use idempotency::{Idempotency, Keys, Repeat};

@@ -3,8 +3,8 @@
 use super::limits;
 use crate::scenario::{Provider, Scenario};
 use crate::server::{
-    Action, BillingRule, CancelledWork, Capacity, ErrorRate, Fault, Outage, PausedArrivals, Queue,
-    Service, Share, Slow, Strikes, WhenFull, Work,
+    Action, AnswerCache, BillingRule, CancelledWork, Capacity, ErrorRate, Fault, FilledBy, Outage,
+    PausedArrivals, Queue, Service, Share, Slow, Strikes, WhenFull, Work,
 };
 use crate::units::Span;
 
@@ -68,8 +68,24 @@ pub(super) fn own_lines(provider: &Provider) -> Vec<String> {
     if matches!(provider.service, Service::PrefillDecode { .. }) {
         lines.push("service: prefill by the length of the prompt, then tokens at the pace of the load at the start of service".to_owned());
     }
+    lines.extend(provider.cache.map(cache_line));
     lines.extend(billing_line(provider));
     lines
+}
+
+fn cache_line(cache: AnswerCache) -> String {
+    let filled_by = match cache.filled_by {
+        FilledBy::Awaited => "work whose client still waits when it is done",
+        FilledBy::Done => "all work that is done",
+    };
+    let held = match cache.lifetime {
+        None => "until it is lost".to_owned(),
+        Some(lifetime) => format!("for {lifetime}"),
+    };
+    format!(
+        "a request asks for one of {} cached entries, all equally often; what is held takes {}, and a place as other work does; it is filled by {filled_by}, and held {held}",
+        cache.entries, cache.hit
+    )
 }
 
 fn billing_line(provider: &Provider) -> Option<String> {
@@ -145,6 +161,10 @@ fn fault_lines(fault: &Fault) -> Vec<String> {
         Fault::RefuseConnections(refuse) => {
             vec![format!("{} connections are reset", during(refuse.from, refuse.to))]
         }
+        Fault::CacheLoss(loss) => vec![format!(
+            "at {} the cache loses the part of its entries from {} to {}",
+            loss.at, loss.part[0], loss.part[1]
+        )],
         Fault::StreamError(stream) => vec![format!(
             "a share of {} of streamed answers breaks off; the part that was made is billed and nobody's",
             stream.share

@@ -8,8 +8,10 @@
 //! | `slow` | when service starts: a share of attempts takes another time |
 //! | `slow_down` | all service that is under way |
 //! | `capacity` | the places, and what is in them |
+//! | `cache_loss` | the answer cache |
 //! | `stream_error` | during service: a share of streamed answers breaks off |
 
+mod cache_loss;
 mod capacity;
 mod error;
 mod outage;
@@ -17,6 +19,7 @@ mod slow;
 mod slow_down;
 mod stream;
 
+pub use cache_loss::CacheLoss;
 pub use capacity::{Capacity, Work};
 pub use error::{ErrorRate, Strikes};
 pub use outage::Outage;
@@ -42,6 +45,8 @@ pub enum Fault {
     Error(ErrorRate),
     /// Places are missing for a while.
     Capacity(Capacity),
+    /// A part of the answer cache is lost.
+    CacheLoss(CacheLoss),
     /// Every connection is reset for a while.
     RefuseConnections(Refuse),
     /// Some streamed answers break off.
@@ -83,6 +88,7 @@ impl Fault {
             Fault::Error(fault) => (fault.from.unwrap_or_default(), fault.to),
             Fault::Capacity(fault) => (fault.from, fault.to),
             Fault::RefuseConnections(fault) => (fault.from, fault.to),
+            Fault::CacheLoss(fault) => (fault.at, Some(fault.at)),
             Fault::StreamError(_) => (Span::ZERO, None),
         }
     }
@@ -96,6 +102,7 @@ impl Fault {
             Fault::SlowDown(slow_down) => slow_down.problem(),
             Fault::Error(error) => no_error(error.status).or_else(|| no_share(error.share)),
             Fault::StreamError(stream) => no_share(stream.share),
+            Fault::CacheLoss(loss) => loss.problem(),
             Fault::Capacity(_) | Fault::RefuseConnections(_) => None,
         };
         own.or_else(|| backwards(from, to))

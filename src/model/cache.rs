@@ -1,0 +1,32 @@
+//! The answer cache: work for what it lacks fills it.
+
+use super::Observer;
+use super::provider::Draws;
+use super::simulation::Simulation;
+
+impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+    /// The work of the attempt sent at `step` is done.
+    #[inline]
+    pub(super) fn fill_cache(&mut self, request: u32, step: u32) {
+        let provider = self.provider_of(step);
+        if self.providers[provider].cache.is_none() {
+            return;
+        }
+        let now = self.events.now();
+        // What is kept for repeats will be asked for.
+        let awaited = self.awaited(request, step) || self.is_kept(request, step);
+        let (g, place) = self.split(request);
+        let Draws { streams, number, .. } = self.groups[g].draws(place, step);
+        if let Some(cache) = &mut self.providers[provider].cache {
+            cache.fill(now, &streams, number, (request, step), awaited);
+        }
+    }
+
+    /// The work of the attempt sent at `step` comes to nothing.
+    pub(super) fn forget_miss(&mut self, request: u32, step: u32) {
+        let provider = self.provider_of(step);
+        if let Some(cache) = &mut self.providers[provider].cache {
+            cache.forget((request, step));
+        }
+    }
+}
