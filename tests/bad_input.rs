@@ -185,7 +185,25 @@ const VALUES: [Case; 43] = [
 
 const BURST: &str = "burst = { at = \"0s\" }";
 
-const STREAMS: [Case; 14] = [
+const STREAMS: [Case; 17] = [
+    (
+        "[[client.layers]]",
+        "[request]\nstream = true\n[[provider.faults]]\nstream_error = { share = 0.1, per_token = 0.1 }\n[[client.layers]]",
+        "18:31",
+        &["provider.faults.1.stream_error.per_token", "share is written too"],
+    ),
+    (
+        "[[client.layers]]",
+        "[request]\nstream = true\n[[provider.faults]]\nstream_error = { share = 0.1 }\n[[client.layers]]",
+        "18:1",
+        &["`when` is missing", "before_first_token"],
+    ),
+    (
+        "[[client.layers]]",
+        "[request]\nstream = true\n[[provider.faults]]\nstream_error = { how = \"silence\" }\n[[client.layers]]",
+        "18:1",
+        &["which streams break is not said", "per_token alone"],
+    ),
     (BURST, "agents = { steps = 0 }", "6:12", &["steps = 0 leaves nothing", "1 or more"]),
     (BURST, "agents = { steps = 3, fan_out = 0 }", "6:23", &["fan_out = 0", "1 or more"]),
     (

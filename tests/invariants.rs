@@ -368,7 +368,12 @@ fn fault(dice: &mut Dice, text: &mut String) {
         7 => {
             let when = dice.one_of(&["before_first_token", "after_first_token"]);
             let how = dice.one_of(&["error", "silence"]);
-            format!("stream_error = {{ share = {share}, when = \"{when}\", how = \"{how}\" }}")
+            match dice.chance(60) {
+                true => format!(
+                    "stream_error = {{ share = {share}, when = \"{when}\", how = \"{how}\" }}"
+                ),
+                false => format!("stream_error = {{ per_token = {share}, how = \"{how}\" }}"),
+            }
         }
         0 => {
             let (of, service) = (dice.one_of(&["requests", "attempts"]), dice.one_of(&SPANS));

@@ -73,3 +73,21 @@ fn a_read_timeout_lets_a_long_stream_live_and_an_attempt_timeout_does_not() {
         assert_eq!(runs.values("succeeded"), [succeeded], "{of}");
     }
 }
+
+#[test]
+fn a_hazard_at_every_token_breaks_long_answers_more_often() {
+    // 1,000 tokens at one in a thousand: e^-1 of them whole.
+    let layer = "max_attempts = 1";
+    let share = "share = 0.5, when = \"after_first_token\"";
+    let text =
+        streams(0.5, "after_first_token", "error", layer).replace(share, "per_token = 0.001");
+    let found = runs(&text, REPLICATIONS);
+    let whole = 0.999f64.powi(1_000);
+    assert_agrees("whole", &found.values("success_ratio"), whole);
+    let partial: Vec<f64> = found.values("partial").iter().map(|n| n / 2_000.0).collect();
+    assert_agrees("partial", &partial, 0.999 - whole);
+    // The mean of min(K, n) for a geometric K, and the prompt.
+    let tokens = 0.999 * (1.0 - whole) / 0.001;
+    let billed: Vec<f64> = found.values("billed_tokens").iter().map(|n| n / 2_000.0).collect();
+    assert_agrees("billed", &billed, 100.0 + tokens);
+}

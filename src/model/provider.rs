@@ -258,10 +258,12 @@ impl<'a> Provider<'a> {
     }
 
     /// Where the streamed answer to an attempt breaks off, if it does.
-    pub(super) fn broken(&self, draws: Draws) -> Option<Break> {
+    pub(super) fn broken(&self, draws: Draws, tokens: impl Fn() -> u64) -> Option<Break> {
         let Draws { streams, number, step } = draws;
         self.plan.faults.iter().enumerate().find_map(|(index, fault)| match fault {
-            Fault::StreamError(error) => error.strikes((index as u32, number, step), &streams),
+            Fault::StreamError(error) => {
+                error.strikes((index as u32, number, step), &streams, &tokens)
+            }
             _ => None,
         })
     }

@@ -68,7 +68,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         if !group.plan.stream {
             return None;
         }
-        self.providers[self.provider_of(step)].broken(group.draws(place, step))
+        let output = || self.tokens(request).output;
+        self.providers[self.provider_of(step)].broken(group.draws(place, step), output)
     }
 
     /// A streamed answer breaks off.

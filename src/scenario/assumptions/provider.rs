@@ -165,10 +165,16 @@ fn fault_lines(fault: &Fault) -> Vec<String> {
             "at {} the cache loses the part of its entries from {} to {}",
             loss.at, loss.part[0], loss.part[1]
         )],
-        Fault::StreamError(stream) => vec![format!(
-            "a share of {} of streamed answers breaks off; the part that was made is billed and nobody's",
-            stream.share
-        )],
+        Fault::StreamError(stream) => {
+            let which = match (stream.share, stream.per_token) {
+                (Some(share), _) => format!("a share of {share} of streamed answers breaks off"),
+                (_, hazard) => format!(
+                    "streamed answers break off with probability {} at every token",
+                    hazard.unwrap_or(0.0)
+                ),
+            };
+            vec![format!("{which}; the part that was made is billed and nobody's")]
+        }
     }
 }
 

@@ -101,7 +101,7 @@ impl Fault {
             Fault::Slow(slow) => no_share(slow.share),
             Fault::SlowDown(slow_down) => slow_down.problem(),
             Fault::Error(error) => no_error(error.status).or_else(|| no_share(error.share)),
-            Fault::StreamError(stream) => no_share(stream.share),
+            Fault::StreamError(stream) => stream.problem(),
             Fault::CacheLoss(loss) => loss.problem(),
             Fault::Capacity(_) | Fault::RefuseConnections(_) => None,
         };
