@@ -124,3 +124,48 @@ fn what_is_lost_is_asked_for_again() {
     let found = runs(&text.replace("500ms", "11s"), 1);
     assert_eq!(found.values("cache_held_ratio"), [0.6]);
 }
+
+#[test]
+fn the_next_in_line_finds_what_has_just_been_done() {
+    let found = runs(
+        r#"
+        workload = { clients = 3, burst = {} }
+        [provider]
+        concurrency = 1
+        queue = { fifo = {} }
+        service = "100ms"
+        cache = { entries = 1, hit = "1ms" }
+        "#,
+        1,
+    );
+    assert_eq!(found.values("cache_hit_ratio"), [2.0 / 3.0]);
+    assert_eq!(found.values("last_resolved_s"), [0.102]);
+}
+
+#[test]
+fn only_who_gets_the_answer_fills() {
+    let held = |provider: &str, layer: &str| {
+        let text = format!(
+            r#"
+            workload = {{ clients = 100, burst = {{}} }}
+            request = {{ idempotency_key = true }}
+            [provider]
+            service = "1s"
+            cache = {{ entries = 100000, hit = "1ms" }}
+            {provider}
+            [[client.layers]]
+            name = "client"
+            {layer}
+            "#
+        );
+        (runs(&text, 1).values("cache_held_ratio")[0] * 100_000.0).round()
+    };
+    let answered = held("", "timeout = \"1s\"");
+    assert!((98.0..=100.0).contains(&answered), "two may ask for the same: {answered}");
+    assert_eq!(held("", "timeout = \"1s\"\nreply_at_timeout = \"late\""), 0.0);
+    // All have gone, though the provider keeps the answer for whoever asks again.
+    let keeps = "idempotency = { lifetime = \"1h\" }";
+    assert_eq!(held(keeps, "timeout = \"900ms\""), 0.0);
+    // The repeat waits for the work of the first attempt.
+    assert_eq!(held(keeps, "timeout = \"900ms\"\nmax_attempts = 2"), answered);
+}

@@ -83,3 +83,69 @@ fn a_stream_lives_on_after_a_slow_connect() {
     assert_eq!(found.values("succeeded"), [2.0]);
     assert_eq!(found.values("last_resolved_s"), [14.1]);
 }
+
+#[test]
+fn a_refusal_that_does_not_come_through_leaves_nobody_waiting_for_ever() {
+    let text = r#"
+        workload = { clients = 500, burst = {} }
+        provider = { faults = [{ outage = { from = "0s", to = "3s", status = 503 } }] }
+        measure = { horizon = "10min" }
+        [client]
+        network = { latency = "10ms", loss = 0.2 }
+        [[client.layers]]
+        name = "client"
+        max_attempts = 3
+        connect_timeout = "1s"
+        timeout = "10s"
+    "#;
+    assert_eq!(runs(text, 1).values("open"), [0.0]);
+    // A word that comes too late, and a deadline of the layer.
+    let text = r#"
+        workload = { clients = 10, burst = {} }
+        provider = { faults = [{ outage = { from = "0s", to = "1min", status = 503 } }] }
+        [client]
+        network = { latency = "5s" }
+        [[client.layers]]
+        name = "client"
+        connect_timeout = "6s"
+        deadline = "7s"
+    "#;
+    assert_eq!(runs(text, 1).values("last_resolved_s"), [7.0]);
+    let found =
+        herd("1s", "connect_timeout = \"1s\"\nreply_at_timeout = \"late\"\ntimeout = \"1s\"");
+    assert_eq!(found.values("open"), [0.0]);
+}
+
+#[test]
+fn who_never_connected_is_not_served() {
+    let text = r#"
+        workload = { clients = 10, burst = {} }
+        provider = { service = "1s" }
+        request = { input_tokens = 100, output_tokens = 50 }
+        [client]
+        network = { latency = "6s" }
+        [[client.layers]]
+        name = "client"
+        connect_timeout = "5s"
+    "#;
+    let found = runs(text, 1);
+    assert_eq!(found.values("last_resolved_s"), [5.0]);
+    assert_eq!(found.values("billed_tokens"), [0.0]);
+}
+
+#[test]
+fn a_preset_gives_it_where_no_timeout_is_written_and_where_connections_are_made() {
+    let of = |layers: &str| -> Vec<Option<String>> {
+        let text = format!("workload = {{ burst = {{}} }}\n{layers}");
+        let cell = common::cell(&text);
+        let layers = &cell.scenario.groups[0].client.layers;
+        layers.iter().map(|layer| layer.connect_timeout.map(|t| t.to_string())).collect()
+    };
+    let sdk = "[[client.layers]]\nname = \"sdk\"\npreset = \"openai-python-3.57\"\n";
+    let app = "[[client.layers]]\nname = \"app\"\npreset = \"openai-python-3.57\"\n";
+    let five = Some("5s".to_owned());
+    assert_eq!(of(&format!("{sdk}{app}")), [five.clone(), None]);
+    // `timeout=20` of httpx holds for connecting too, which it then does not cut short.
+    assert_eq!(of(&format!("{sdk}timeout = \"20s\"")), [None]);
+    assert_eq!(of(&format!("{sdk}timeout = \"20s\"\nconnect_timeout = \"5s\"")), [five]);
+}

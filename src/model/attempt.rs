@@ -102,13 +102,14 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         }
         let (g, place) = self.split(request);
         self.groups[g].layers[0].end_connecting(place);
-        let limit = self.limit_from(request, 0);
-        let last = self.state(request).step;
-        if last == step {
-            return limit;
+        let now_until = self.limit_from(request, 0);
+        if limit < Time::MAX {
+            return now_until;
         }
-        // Limits of time stand under the step of the last hedge.
-        self.schedule(limit, Class::Timeout, request, last);
+        // The old limit was scheduled, so that the new one has to be, whatever the provider says;
+        // under the step of the last hedge.
+        let last = self.state(request).step;
+        self.schedule(now_until, Class::Timeout, request, last);
         Time::MAX
     }
 
@@ -116,21 +117,25 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     pub(super) fn on_completion(&mut self, request: u32, step: u32) {
         let now = self.events.now();
         self.books(request).on_completed(now);
+        let broken = self.broken(request, step);
+        let error = if broken.is_none() { self.error(request, step) } else { None };
+        // Whoever is next in line finds the answer.
+        match broken.is_none() && error.is_none() {
+            true => self.fill_cache(request, step),
+            false => self.forget_miss(request, step),
+        }
         let provider = self.provider_of(step);
         self.providers[provider].admission.leave();
         self.fill_places(provider);
         self.observer.present(now, self.present());
-        if let Some(broken) = self.broken(request, step) {
-            self.forget_miss(request, step);
+        if let Some(broken) = broken {
             return self.on_break(request, step, broken);
         }
-        if let Some(failure) = self.error(request, step) {
-            self.forget_miss(request, step);
+        if let Some(failure) = error {
             self.let_go(request, step, 0);
             self.books(request).failed += 1;
             return self.tell_all(request, step, failure);
         }
-        self.fill_cache(request, step);
         let spent = self.spent(request, step);
         self.let_go(request, step, spent.output);
         let free = self.rule_of_billing(step) == BillingRule::FreeErrors;

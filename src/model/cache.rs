@@ -13,8 +13,8 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             return;
         }
         let now = self.events.now();
-        // What is kept for repeats will be asked for.
-        let awaited = self.awaited(request, step) || self.is_kept(request, step);
+        let in_time = self.awaited(request, step) && !self.late_at_the_limit(request);
+        let awaited = in_time || self.has_repeats(request, step);
         let (g, place) = self.split(request);
         let Draws { streams, number, .. } = self.groups[g].draws(place, step);
         if let Some(cache) = &mut self.providers[provider].cache {

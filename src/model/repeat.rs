@@ -55,6 +55,11 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         self.keys(request, step).is_some()
     }
 
+    /// True when repeats wait for the work of the attempt sent at `step`.
+    pub(super) fn has_repeats(&mut self, request: u32, step: u32) -> bool {
+        self.keys(request, step).is_some_and(|keys| keys.has_attached(request))
+    }
+
     /// True when the work of the attempt sent at `step` goes on though its client goes away.
     pub(super) fn goes_on_for_others(&mut self, request: u32, step: u32) -> bool {
         self.keys(request, step).is_some_and(|keys| keys.hang_up(request, step))

@@ -315,7 +315,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             fingerprint: self.fingerprint.value(),
             events: self.handled,
             end,
-            cache_held: self.cache_held(end),
+            cache_held: self.cache_held(end.max(self.events.now())),
         })
     }
 

@@ -152,8 +152,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         group.ledger.on_the_way -= 1;
         let number = group.wire.as_mut().map_or(0, |wire| wire.arrive(place, step));
         let provider = self.provider_of(step);
-        let removes = self.plan.providers[provider].cancelled_work == CancelledWork::Removed;
-        if removes && !self.awaited(request, step) {
+        // Without a connection nothing has been asked for.
+        let gone = self.plan.providers[provider].cancelled_work == CancelledWork::Removed
+            || self.groups[g].layers[0].limits_connecting();
+        if gone && !self.awaited(request, step) {
             self.books(request).gone_before_accept += 1;
             return self.observer.attempt(self.events.now(), (g, provider), number);
         }

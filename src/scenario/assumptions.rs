@@ -183,7 +183,7 @@ fn client_layer(layer: &Layer, scenario: &Scenario, lines: &mut Vec<String>) {
     }
     if let Some(timeout) = layer.connect_timeout {
         lines.push(format!(
-            "layer {name}: an attempt that is not accepted within {timeout} leaves the backlog; that it is accepted its client knows at once"
+            "layer {name}: an attempt that is not accepted within {timeout} is given up and never served, but keeps its place in the backlog until its turn; that it is accepted its client knows at once"
         ));
     }
     lines.extend(guards::lines(layer));

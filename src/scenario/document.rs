@@ -273,8 +273,10 @@ fn expand_layers(client: &mut Table, place: &[Step]) -> std::result::Result<(), 
     for (index, layer) in layers.iter_mut().enumerate() {
         if let Value::Table(layer) = layer {
             let below = [Step::key("layers"), Step::Index(index), Step::key("preset")];
-            // A layer around others makes no connections, whatever its preset would do inside.
-            let connects = index == 0 || layer.contains_key("connect_timeout");
+            // A layer around others makes no connections, whatever its preset would do inside; and
+            // who gives an SDK another timeout gives it to connections too.
+            let connects = layer.contains_key("connect_timeout")
+                || (index == 0 && !layer.contains_key("timeout"));
             expand(layer, "preset", Kind::Layer)
                 .map_err(|text| ([place, &below].concat(), text))?;
             if !connects {

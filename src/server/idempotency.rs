@@ -101,6 +101,12 @@ impl Keys {
         *works != step || !attached.is_empty()
     }
 
+    /// True when repeats wait for the work for `request`.
+    pub fn has_attached(&self, request: u32) -> bool {
+        let work = self.known.get(&request);
+        matches!(work, Some(Work::UnderWay { attached, .. }) if !attached.is_empty())
+    }
+
     /// The step of the attempt whose work answers that of `step`.
     pub fn works_for(&self, request: u32, step: u32) -> u32 {
         match self.known.get(&request) {
