@@ -45,6 +45,7 @@
 //! | [`metrics`], [`stats`], [`theory`] | what is measured, how sure it is, what it should be |
 //! | [`presets`], [`scenario`] | data about vendors, the TOML document |
 //! | [`experiment`], [`output`] | cells, runs, claims; tables, files, pictures |
+//! | [`sweep`] | many cells: grids, the journal, parts |
 //! | [`cli`] | one file per subcommand |
 //!
 //! # The determinism contract
@@ -85,6 +86,7 @@ pub mod rng;
 pub mod scenario;
 pub mod server;
 pub mod stats;
+pub mod sweep;
 pub mod theory;
 pub mod units;
 pub mod workload;

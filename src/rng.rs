@@ -34,6 +34,8 @@ pub enum Purpose {
     WayBack = 8,
     /// The entry of the answer cache that a request asks for.
     CacheEntry = 9,
+    /// The cells of a sweep that are drawn; of replication 0.
+    Sample = 10,
     /// Which client a request belongs to.
     Client = 20,
     /// How much a client sends, against the others.

@@ -8,8 +8,19 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 8] =
-    ["reproduce", "run", "compare", "plot", "init", "check", "presets", "completions"];
+const COMMANDS: [&str; 11] = [
+    "reproduce",
+    "run",
+    "compare",
+    "sweep",
+    "merge",
+    "plot",
+    "init",
+    "check",
+    "presets",
+    "schedule",
+    "completions",
+];
 
 #[test]
 fn transcripts() {

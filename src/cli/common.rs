@@ -55,7 +55,7 @@ impl EffortArgs {
 
 /// A bar on standard error that appears when work takes longer than a moment; silent when
 /// standard error is not a terminal.
-fn progress_bar(total: u64, quiet: bool) -> ProgressBar {
+pub fn progress_bar(total: u64, quiet: bool) -> ProgressBar {
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

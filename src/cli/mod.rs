@@ -6,12 +6,14 @@ mod compare;
 mod completions;
 mod figure;
 mod init;
+mod merge;
 mod plot;
 mod presets;
 mod report;
 mod reproduce;
 mod run;
 mod schedule;
+mod sweep;
 
 use std::io::Write;
 use std::path::Path;
@@ -51,6 +53,8 @@ enum Command {
     Reproduce(reproduce::Args),
     Run(run::Args),
     Compare(compare::Args),
+    Sweep(sweep::Args),
+    Merge(merge::Args),
     Plot(plot::Args),
     Init(init::Args),
     Check(check::Args),
@@ -120,6 +124,8 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Reproduce(args) => reproduce::main(&args),
         Command::Run(args) => run::main(&args),
         Command::Compare(args) => compare::main(&args),
+        Command::Sweep(args) => sweep::main(&args),
+        Command::Merge(args) => merge::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),

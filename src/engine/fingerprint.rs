@@ -30,9 +30,37 @@ impl Fingerprint {
 /// FNV-1a of some bytes, 64 bits: names a document, does not protect it.
 /// Source: Fowler, Noll, Vo, <http://www.isthe.com/chongo/tech/comp/fnv/>.
 pub fn digest(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    let mut fnv = Fnv::new();
+    fnv.add(bytes);
+    fnv.value()
+}
+
+/// The same of bytes that come by and by.
+#[derive(Clone, Copy, Debug)]
+pub struct Fnv(u64);
+
+impl Fnv {
+    /// The hash of nothing.
+    pub const fn new() -> Fnv {
+        Fnv(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Takes bytes into the hash.
+    pub fn add(&mut self, bytes: &[u8]) {
+        let mix = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        self.0 = bytes.iter().fold(self.0, mix);
+    }
+
+    /// The hash.
+    pub const fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl Default for Fnv {
+    fn default() -> Fnv {
+        Fnv::new()
+    }
 }
 
 #[cfg(test)]

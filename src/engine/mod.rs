@@ -7,6 +7,6 @@ mod fingerprint;
 mod key;
 mod list;
 
-pub use fingerprint::{Fingerprint, digest};
+pub use fingerprint::{Fingerprint, Fnv, digest};
 pub use key::{Class, Key};
 pub use list::EventList;

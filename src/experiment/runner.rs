@@ -15,6 +15,8 @@ use super::Seed;
 pub struct Cell {
     /// The policy's name.
     pub policy: String,
+    /// What errors call it.
+    label: String,
     /// The scenario.
     pub scenario: Scenario,
     /// Its metrics.
@@ -25,10 +27,15 @@ pub struct Cell {
 impl Cell {
     /// The cell of `document` under the name `policy`.
     pub fn new(policy: &str, document: &Document) -> Result<Cell> {
+        Cell::labelled(policy, format!("policy {policy}"), document)
+    }
+
+    /// The same; errors call it `label`.
+    pub fn labelled(policy: &str, label: String, document: &Document) -> Result<Cell> {
         let scenario = document.scenario()?;
         let plan = scenario.plan(document.folder())?;
         let metrics = metrics(&plan, &scenario);
-        Ok(Cell { policy: policy.to_owned(), metrics, plan, scenario })
+        Ok(Cell { policy: policy.to_owned(), label, metrics, plan, scenario })
     }
 
     /// The assumptions that moved its results.
@@ -47,11 +54,12 @@ impl Cell {
         points.map(|point| point.iter().sum()).collect()
     }
 
-    fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
+    /// One run of it.
+    pub fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
         let mut recorder = Recorder::new(self.scenario.watch());
         let streams = Streams::new(seed.0, replication);
         let report = model::run(&self.plan, streams, &mut recorder).map_err(|error| {
-            let place = format!("policy {}, replication {replication}, seed {seed}", self.policy);
+            let place = format!("{}, replication {replication}, seed {seed}", self.label);
             match Error::from(error) {
                 Error::Input(text) => Error::Input(format!("{place}: {text}")),
                 other => Error::Bug(format!("{place}: {other}")),

@@ -119,15 +119,23 @@ impl Drop for Folder {
 }
 
 /// True when a manifest of ours is in the folder.
-fn is_ours(place: &Path) -> bool {
+pub fn is_ours(place: &Path) -> bool {
     let text = fs::read(place.join(MARK)).unwrap_or_default();
     let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
     manifest["schema"].as_str().is_some_and(|schema| schema.starts_with("retrylab.manifest/"))
 }
 
 /// Names of files that only retrylab writes: an old one must not stay beside new results.
-const OURS: [&str; 7] =
-    [MARK, "runs.csv", "summary.csv", "windows.csv", "scenario.toml", "load.svg", "load.png"];
+pub const OURS: [&str; 8] = [
+    MARK,
+    "runs.csv",
+    "summary.csv",
+    "windows.csv",
+    "scenario.toml",
+    "load.svg",
+    "load.png",
+    "journal.bin",
+];
 
 fn absolute(place: &Path) -> Result<PathBuf> {
     let whole = std::path::absolute(place).map_err(Error::output(place))?;

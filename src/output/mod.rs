@@ -9,7 +9,7 @@ mod table;
 
 pub mod plot;
 
-pub use folder::Folder;
+pub use folder::{Folder, OURS, is_ours};
 pub use format::{interval, number, with_halfwidth};
 pub use manifest::manifest;
 pub use rows::{runs_csv, summary_csv, windows_csv};

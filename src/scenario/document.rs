@@ -109,6 +109,11 @@ impl Document {
         &self.written
     }
 
+    /// The table as written, as text.
+    pub fn written_text(&self) -> String {
+        self.written.to_string()
+    }
+
     /// The table with presets, before defaults.
     pub(super) fn resolved(&self) -> &Table {
         &self.resolved

@@ -21,6 +21,7 @@ pub use document::{Document, typed};
 pub use group::Group;
 pub use print::{canonical, digest, marked};
 pub use problem::{MAX_REPLICATIONS, Step, alike, locate, suggest};
+pub use set::parse_value as setting_value;
 pub use size::{MemoryLimit, parse_bytes};
 
 use serde::{Deserialize, Serialize};
@@ -301,6 +302,19 @@ impl Group {
 }
 
 impl Scenario {
+    /// The traces it reads, "path hash" each; `folder` is where their paths start.
+    pub fn trace_digests(&self, folder: &Path) -> Result<Vec<String>> {
+        let files = self.groups.iter().filter_map(|group| group.workload.trace.as_ref());
+        files
+            .map(|trace| {
+                let name = trace.file.display();
+                let hash = trace.digest(folder);
+                let hash = hash.map_err(|e| Error::Input(format!("{name}: {e}")))?;
+                Ok(format!("{name} {hash:016x}"))
+            })
+            .collect()
+    }
+
     /// The scenario made ready to run; `folder` is where a trace's path starts.
     pub fn plan(&self, folder: &Path) -> Result<Plan> {
         let group = |group: &Group| group.plan(folder, self.measure.horizon);

@@ -39,7 +39,7 @@ pub fn apply(table: &mut Table, setting: &str) -> Result<(), String> {
 }
 
 /// A TOML value, or else the text itself: `30s` needs no quotes.
-fn parse_value(text: &str) -> Value {
+pub fn parse_value(text: &str) -> Value {
     let parsed: Result<Table, _> = format!("value = {text}").parse();
     match parsed.ok().and_then(|mut table| table.remove("value").filter(|_| table.is_empty())) {
         Some(Value::Datetime(_)) | None => Value::String(text.to_owned()),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Fnv;
 use crate::rng::{Purpose, Streams};
 use crate::units::{Span, Time};
 
@@ -59,6 +60,20 @@ pub struct Arrival {
     pub input_tokens: u32,
     /// Tokens of the answer.
     pub output_tokens: u32,
+}
+
+impl TraceFile {
+    /// FNV-1a of the file's bytes: what its path does not tell.
+    pub fn digest(&self, folder: &Path) -> std::io::Result<u64> {
+        let mut file = std::fs::File::open(folder.join(&self.file))?;
+        let (mut fnv, mut bytes) = (Fnv::new(), vec![0; 1 << 16]);
+        loop {
+            match std::io::Read::read(&mut file, &mut bytes)? {
+                0 => return Ok(fnv.value()),
+                read => fnv.add(&bytes[..read]),
+            }
+        }
+    }
 }
 
 /// A trace in memory, sorted by time.

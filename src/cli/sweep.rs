@@ -1,0 +1,251 @@
+//! `retrylab sweep`: one scenario under many settings.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::Answer;
+use super::common::{EffortArgs, ScenarioArgs, note, progress_bar};
+use crate::error::{Error, Result};
+use crate::experiment::{Place, Seed};
+use crate::output::{Style, Table, number, print, with_halfwidth};
+use crate::scenario::suggest;
+use crate::sweep::{
+    Axis, Begin, Design, Estimate, Header, Journal, Shard, Sweep, SweepFolder, Tables, estimate,
+    run,
+};
+
+/// Run a scenario under many settings: every combination, or a sample of them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab sweep storm.toml --vary workload.clients=100,1000,10000 -o results/fleet
+  retrylab sweep storm.toml --vary policy=none,full --vary provider.concurrency=5..50:log4 -o grid
+  retrylab sweep storm.toml --vary 'workload.clients,provider.concurrency=(10,5),(20,9)' -o pairs
+  retrylab sweep storm.toml --vary client.layers.sdk.timeout=1s..60s:log --sample 50 -o lhs
+  retrylab sweep storm.toml --vary workload.clients=100,200 --dry-run
+
+A value is written as for --set. PATH=low..high:lin5 and :log5 are five values between two ends;
+:lin and :log without a number are for --sample. `policy` stands for a whole policy, as in compare.
+Killed at any moment, a sweep goes on with --resume and gives the same bytes. Parts that --shard
+i/n has made, here or on other machines, become one with `retrylab merge`.")]
+pub struct Args {
+    #[command(flatten)]
+    scenario: ScenarioArgs,
+    /// What to vary: PATH=v1,v2 or PATH=low..high:lin5 or :log5, or A,B=(1,2),(3,4) for keys that
+    /// change together; may be repeated.
+    #[arg(long, value_name = "PATH=VALUES", required = true)]
+    vary: Vec<Axis>,
+    /// Draw so many cells (a Latin hypercube) in the place of all combinations.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    sample: Option<u32>,
+    /// The layer that policies are put in; the outermost by default.
+    #[arg(long, value_name = "NAME")]
+    layer: Option<String>,
+    /// The group that policies are put in; every group by default.
+    #[arg(long, value_name = "NAME")]
+    group: Option<String>,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Results folder.
+    #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
+    output: Option<PathBuf>,
+    /// Go on with what the folder has of this sweep.
+    #[arg(long, conflicts_with = "fresh")]
+    resume: bool,
+    /// Begin anew, whatever the folder has of a sweep.
+    #[arg(long)]
+    fresh: bool,
+    /// Only part i of n of the runs.
+    #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
+    shard: Shard,
+    /// Say how many cells and runs there are, and about how long they take; run nothing else.
+    #[arg(long)]
+    dry_run: bool,
+    /// Metrics of the table, separated by commas; summary.csv has all.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    metric: Vec<String>,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn main(args: &Args) -> Result<Answer> {
+    let document = args.scenario.document()?;
+    let replications = document.scenario()?.measure.replications;
+    let effort = args.effort.effort(replications, Seed::default());
+    let sweep = Sweep {
+        design: Design::new(args.vary.clone(), args.sample, effort.seed)?,
+        place: Place { layer: args.layer.clone(), group: args.group.clone() },
+        document,
+        effort,
+    };
+    if args.dry_run {
+        return plan(args, &sweep);
+    }
+    let Some(place) = &args.output else {
+        return Err(Error::Input("name a results folder with -o".to_owned()));
+    };
+    let header = sweep.header(&args.scenario.name(), args.shard, sweep.survey()?)?;
+    check_metrics(&args.metric, &header)?;
+    let begin = match (args.resume, args.fresh) {
+        (true, _) => Begin::Resume,
+        (_, true) => Begin::Fresh,
+        _ => Begin::New,
+    };
+    let (folder, mut journal) = SweepFolder::open(place, header, begin)?;
+    report_damage(args, &journal);
+    let counts = Counts { total: journal.header().runs_of_shard(), reused: journal.finished() };
+    let bar = progress_bar(counts.total, args.effort.quiet);
+    bar.set_position(counts.reused);
+    bar.reset_eta();
+    let done = run(&sweep, &mut journal, &|| bar.inc(1));
+    bar.finish_and_clear();
+    done?;
+    let threads = effort.thread_count();
+    if args.shard != Shard::WHOLE {
+        folder.finish_part(&journal, threads)?;
+        return say(args.json, args.effort.quiet, &counts, place, None);
+    }
+    let mut tables = Tables::new(journal)?;
+    folder.finish(&mut tables, threads)?;
+    let table = if args.json { None } else { Some(table(&mut tables, &args.metric)?) };
+    say(args.json, args.effort.quiet, &counts, place, table)
+}
+
+/// How many runs there are, and how many of them were there already.
+pub struct Counts {
+    /// All.
+    pub total: u64,
+    /// Those that were there.
+    pub reused: u64,
+}
+
+/// Metrics that are shown unless others are named.
+const SHOWN: [&str; 4] = ["success_ratio", "peak_sliding", "completion_p99_s", "wasted_usd"];
+
+/// Rows that are shown; summary.csv has all.
+const ROWS: u64 = 40;
+
+/// A metric that is not there.
+fn check_metrics(names: &[String], header: &Header) -> Result<()> {
+    let known: Vec<&str> = header.columns.iter().map(|(name, _)| name.as_str()).collect();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => {
+            let hint = suggest(name, &known);
+            Err(Error::Input(format!("--metric: there is no metric \"{name}\"{hint}")))
+        }
+    }
+}
+
+fn report_damage(args: &Args, journal: &Journal) {
+    let damage = journal.damage();
+    for record in &damage.records {
+        let text = format!("journal: record {record} is damaged; its run is computed again");
+        note(args.effort.quiet, &text);
+    }
+    if damage.torn_bytes > 0 {
+        let text = format!(
+            "journal: the last record is torn ({} bytes); its run is computed again",
+            damage.torn_bytes
+        );
+        note(args.effort.quiet, &text);
+    }
+}
+
+/// What would be done.
+fn plan(args: &Args, sweep: &Sweep) -> Result<Answer> {
+    let (cells, runs) = (sweep.design.cells(), args.shard.count(sweep.runs()));
+    let columns = sweep.survey()?;
+    let Estimate { cpu, events } = estimate(sweep)?;
+    let share = runs as f64 / sweep.runs() as f64;
+    let (cpu, threads) = (cpu.as_secs_f64() * share, sweep.effort.thread_count());
+    if args.json {
+        let document = json!({
+            "schema": "retrylab.sweep-plan/1",
+            "cells": cells,
+            "replications": sweep.effort.replications,
+            "runs": runs,
+            "metrics": columns.len(),
+            "events_estimate": (events * share).round(),
+            "cpu_s_estimate": cpu,
+            "threads": threads,
+        });
+        print(&format!("{document:#}"))?;
+        return Ok(Answer::Yes);
+    }
+    print(&format!(
+        "{} cells × {} replications = {} runs, about {} events\nabout {} of CPU time, {} on {threads} threads (from one run of up to five cells)",
+        number(cells as f64),
+        sweep.effort.replications,
+        number(runs as f64),
+        number((events * share).round()),
+        duration(cpu),
+        duration(cpu / threads as f64),
+    ))?;
+    Ok(Answer::Yes)
+}
+
+/// "850 ms", "12 s", "3 min".
+fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s if s < 6_000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3_600.0),
+    }
+}
+
+/// The cells and some of their metrics, as text.
+pub fn table(tables: &mut Tables, metrics: &[String]) -> Result<String> {
+    let columns = tables.header().columns.clone();
+    let place = |name: &str| columns.iter().position(|(column, _)| column == name);
+    let shown: Vec<usize> = match metrics {
+        [] => SHOWN.iter().filter_map(|name| place(name)).collect(),
+        names => names.iter().filter_map(|name| place(name)).collect(),
+    };
+    let names = shown.iter().map(|index| columns[*index].0.clone());
+    let varied = tables.varied().map(str::to_owned);
+    let mut table = Table::new(varied.chain(names).collect::<Vec<_>>(), "r");
+    let cells = tables.header().cells;
+    for cell in 0..cells.min(ROWS) {
+        let found = tables.summaries(cell)?;
+        let metric = |index: &usize| {
+            let summary = found[*index].summary.as_ref();
+            summary.map_or_else(|| "–".to_owned(), |s| with_halfwidth(s.mean, s.ci95))
+        };
+        table.row(tables.values(cell).into_iter().chain(shown.iter().map(metric)).collect());
+    }
+    let more = cells.saturating_sub(ROWS);
+    let rest =
+        if more > 0 { format!("\n… {more} more cells in summary.csv") } else { String::new() };
+    Ok(table.show(Style::Text) + &rest)
+}
+
+/// What was done.
+pub fn say(
+    json: bool,
+    quiet: bool,
+    counts: &Counts,
+    place: &Path,
+    table: Option<String>,
+) -> Result<Answer> {
+    let Counts { total, reused } = *counts;
+    if json {
+        let document = json!({
+            "schema": "retrylab.sweep/1",
+            "runs_total": total,
+            "runs_reused": reused,
+            "runs_computed": total - reused,
+            "folder": place.display().to_string(),
+        });
+        print(&format!("{document:#}"))?;
+        return Ok(Answer::Yes);
+    }
+    if let Some(table) = table {
+        print(&table)?;
+    }
+    let place = place.display();
+    note(quiet, &format!("{total} runs, {reused} of them from before; wrote {place}"));
+    Ok(Answer::Yes)
+}

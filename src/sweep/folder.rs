@@ -1,0 +1,143 @@
+//! The results folder of a sweep: its journal while it runs, its tables when it is done.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::header::{Header, Shard};
+use super::journal::{Journal, NAME};
+use super::tables::{Tables, Written, write_whole};
+use crate::error::{Error, Result};
+use crate::output::{OURS, is_ours};
+
+/// A folder that belongs to one sweep.
+#[derive(Debug)]
+pub struct SweepFolder {
+    place: PathBuf,
+}
+
+/// What to do about a journal that is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// Refuse to touch it.
+    New,
+    /// Go on with it.
+    Resume,
+    /// Put another one in its place.
+    Fresh,
+}
+
+impl SweepFolder {
+    /// Opens the folder for the sweep of `header`, and its journal.
+    pub fn open(place: &Path, header: Header, begin: Begin) -> Result<(SweepFolder, Journal)> {
+        let folder = SweepFolder { place: place.to_owned() };
+        if place.exists() && !place.is_dir() {
+            let source = io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "this is a file; name a folder with -o",
+            );
+            return Err(Error::Output { path: place.to_owned(), source });
+        }
+        let there = place.join(NAME).exists();
+        match (there, begin) {
+            (true, Begin::New) => Err(Error::Input(format!(
+                "{}: the folder has a sweep already; go on with it by sweep --resume, or begin anew by --fresh",
+                place.display()
+            ))),
+            (true, Begin::Resume) => Ok((folder, resume(place, &header)?)),
+            (false, _) | (true, Begin::Fresh) => {
+                folder.make()?;
+                let journal = Journal::create(place, header)?;
+                Ok((folder, journal))
+            }
+        }
+    }
+
+    /// Makes the folder, unless something foreign is in it.
+    fn make(&self) -> Result<()> {
+        let place = &self.place;
+        let taken = fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some());
+        if taken && !is_ours(place) && !place.join(NAME).exists() {
+            return Err(Error::Input(format!(
+                "{}: the folder has files that are not results of retrylab; name another one with -o",
+                place.display()
+            )));
+        }
+        fs::create_dir_all(place).map_err(Error::output(place))
+    }
+
+    /// Writes the tables of a sweep that is done.
+    pub fn finish(&self, tables: &mut Tables, threads: usize) -> Result<()> {
+        let scenario = tables.header().scenario.clone();
+        let files = [
+            write_whole(&self.place, "scenario.toml", scenario.as_bytes())?,
+            tables.write_runs(&self.place)?,
+            tables.write_summary(&self.place)?,
+        ];
+        // What another command has left here is of other results.
+        let kept = |name: &str| name == NAME || files.iter().any(|file| file.name == name);
+        for name in OURS.iter().filter(|name| !kept(name) && **name != MANIFEST) {
+            let _ = fs::remove_file(self.place.join(name));
+        }
+        self.write_manifest(tables.header(), threads, Some(tables.events()), &files)
+    }
+
+    /// Marks the folder of a part that is done.
+    pub fn finish_part(&self, journal: &Journal, threads: usize) -> Result<()> {
+        self.write_manifest(journal.header(), threads, None, &[])
+    }
+
+    fn write_manifest(
+        &self,
+        header: &Header,
+        threads: usize,
+        events: Option<u64>,
+        files: &[Written],
+    ) -> Result<()> {
+        let file = |file: &Written| json!({ "name": file.name, "bytes": file.bytes, "fnv1a": format!("{:016x}", file.fnv1a) });
+        let files: Vec<Value> = files.iter().map(file).collect();
+        let seconds = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_secs());
+        let command: Vec<String> =
+            std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let part = (header.shard != Shard::WHOLE).then(|| header.shard.to_string());
+        let document = json!({
+            "schema": "retrylab.manifest/1",
+            "name": header.name,
+            "version": env!("CARGO_PKG_VERSION"),
+            "commit": env!("RETRYLAB_COMMIT"),
+            "command": command,
+            "unix_time": seconds,
+            "seed": header.seed,
+            "replications": header.replications,
+            "threads": threads,
+            "vary": header.vary,
+            "sample": header.sample,
+            "cells": header.cells,
+            "runs": header.runs(),
+            "shard": part,
+            "scenario_digest": format!("{:016x}", crate::engine::digest(header.scenario.as_bytes())),
+            "events": events,
+            "files": files,
+        });
+        write_whole(&self.place, MANIFEST, format!("{document:#}\n").as_bytes()).map(|_| ())
+    }
+}
+
+const MANIFEST: &str = "manifest.json";
+
+/// The journal that is there, if it is of the same sweep and part.
+fn resume(place: &Path, header: &Header) -> Result<Journal> {
+    let journal = Journal::open(place)?;
+    let there = journal.header();
+    let shard = (there.shard != header.shard)
+        .then(|| format!("it is part {} there, and {} here", there.shard, header.shard));
+    match header.difference(there).or(shard) {
+        None => Ok(journal),
+        Some(difference) => Err(Error::Input(format!(
+            "{}: the folder has another sweep: {difference}; name another folder with -o, or begin anew by --fresh",
+            place.display()
+        ))),
+    }
+}

@@ -1,0 +1,28 @@
+//! Sweeps: the cells of a grid × replications, crash-safe and in parts.
+//!
+//! ```text
+//! scenario + axes ─► grid ─► runs, numbered ─► journal (as they finish) ─► tables (in order)
+//!                              └ shard i/n: every n-th                └ of one journal, or of all parts
+//! ```
+
+mod axis;
+mod design;
+mod folder;
+mod grid;
+mod header;
+mod journal;
+mod merge;
+mod plan;
+mod run;
+mod tables;
+
+pub use axis::Axis;
+pub use design::{Design, Varied};
+pub use folder::{Begin, SweepFolder};
+pub use grid::{Grid, MOST_CELLS};
+pub use header::{Header, Shard};
+pub use journal::{Damage, Journal, NAME as JOURNAL, Record};
+pub use merge::Parts;
+pub use plan::Sweep;
+pub use run::{Estimate, estimate, run};
+pub use tables::{CellMetric, Tables, Written};

@@ -1,0 +1,115 @@
+//! Runs what is missing in a journal.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+
+use super::journal::{Journal, Record};
+use super::plan::Sweep;
+use crate::error::{Error, Result};
+use crate::experiment::Cell;
+
+/// Runs that are planned together: enough to keep threads busy, few enough to hold their cells.
+const BLOCK: u64 = 2_048;
+
+/// Runs what the journal lacks and notes each run as soon as it is over; tells `progress` of each.
+pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &(dyn Fn() + Sync)) -> Result<()> {
+    let shard = journal.header().shard;
+    let columns: Vec<String> =
+        journal.header().columns.iter().map(|(name, _)| name.clone()).collect();
+    let all = journal.header().runs_of_shard();
+    let pool = pool(sweep)?;
+    for block in 0..all.div_ceil(BLOCK) {
+        let slots = block * BLOCK..((block + 1) * BLOCK).min(all);
+        let missing: Vec<u64> =
+            slots.map(|slot| shard.run(slot)).filter(|run| !journal.has(*run)).collect();
+        let shared = Mutex::new(&mut *journal);
+        pool.install(|| run_block(sweep, &missing, &columns, &shared, progress))?;
+    }
+    journal.sync()
+}
+
+fn run_block(
+    sweep: &Sweep,
+    missing: &[u64],
+    columns: &[String],
+    journal: &Mutex<&mut Journal>,
+    progress: &(dyn Fn() + Sync),
+) -> Result<()> {
+    let replications = u64::from(sweep.effort.replications);
+    let mut numbers: Vec<u64> = missing.iter().map(|run| run / replications).collect();
+    numbers.dedup();
+    let cells: Vec<Placed> = numbers
+        .par_iter()
+        .map(|number| Ok(Placed::new(sweep.cell(*number)?, columns)))
+        .collect::<Result<_>>()?;
+    let one = |run: &u64| -> Result<()> {
+        let cell = match numbers.binary_search(&(run / replications)) {
+            Ok(index) => &cells[index],
+            Err(_) => return Err(Error::Bug("a run has no cell".to_owned())),
+        };
+        let record = cell.run(sweep, *run, (run % replications) as u32)?;
+        let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.append(&record)?;
+        progress();
+        Ok(())
+    };
+    // Collected in order, so that the first error is the same for any number of threads.
+    let done: Vec<Result<()>> = missing.par_iter().map(one).collect();
+    done.into_iter().collect()
+}
+
+/// A cell, and where its metrics stand among the columns.
+struct Placed {
+    cell: Cell,
+    places: Vec<Option<usize>>,
+}
+
+impl Placed {
+    fn new(cell: Cell, columns: &[String]) -> Placed {
+        let place = |name: &String| cell.metrics.iter().position(|metric| metric.name == *name);
+        let places = columns.iter().map(place).collect();
+        Placed { cell, places }
+    }
+
+    fn run(&self, sweep: &Sweep, number: u64, replication: u32) -> Result<Record> {
+        let run = self.cell.run(sweep.effort.seed, replication)?;
+        let value = |place: &Option<usize>| place.and_then(|place| run.values[place]);
+        let values = self.places.iter().map(value).collect();
+        Ok(Record { run: number, fingerprint: run.fingerprint, events: run.events, values })
+    }
+}
+
+/// What a sweep would take.
+#[derive(Clone, Copy, Debug)]
+pub struct Estimate {
+    /// CPU time of all runs.
+    pub cpu: Duration,
+    /// Events of all runs.
+    pub events: f64,
+}
+
+/// Runs one replication of a few cells, first, last and between, and takes the others for alike.
+#[expect(clippy::disallowed_methods, reason = "it is the time that is asked for")]
+pub fn estimate(sweep: &Sweep) -> Result<Estimate> {
+    let cells = sweep.design.cells();
+    let mut probes: Vec<u64> = (0..5).map(|k| k * (cells - 1) / 4).collect();
+    probes.dedup();
+    let (mut spent, mut events) = (Duration::ZERO, 0u64);
+    for number in &probes {
+        let cell = sweep.cell(*number)?;
+        let start = Instant::now();
+        events += cell.run(sweep.effort.seed, 0)?.events;
+        spent += start.elapsed();
+    }
+    let factor = sweep.runs() as f64 / probes.len() as f64;
+    Ok(Estimate { cpu: spent.mul_f64(factor), events: events as f64 * factor })
+}
+
+fn pool(sweep: &Sweep) -> Result<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(sweep.effort.thread_count())
+        .build()
+        .map_err(|e| Error::Bug(format!("no threads: {e}")))
+}

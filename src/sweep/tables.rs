@@ -1,0 +1,269 @@
+//! The result files of a finished sweep, written row by row.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::design::{Design, Varied};
+use super::header::Header;
+use super::journal::{Journal, Record};
+use crate::engine::Fnv;
+use crate::error::{Error, Result};
+use crate::stats::quantile::nearest_rank;
+use crate::stats::summary::{Summary, summarise};
+
+/// The tables of a sweep whose runs are all there.
+pub struct Tables {
+    journal: Journal,
+    design: Design,
+    varied: Vec<Varied>,
+    events: u64,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Its name.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// FNV-1a of its bytes.
+    pub fnv1a: u64,
+}
+
+/// One metric of a cell over its replications.
+#[derive(Clone, Debug)]
+pub struct CellMetric {
+    /// None when no replication has a value.
+    pub summary: Option<Summary>,
+    /// Nearest-rank 5, 50 and 95 % points.
+    pub quantiles: Option<[f64; 3]>,
+}
+
+impl Tables {
+    /// Those of a journal that has all its runs.
+    pub fn new(journal: Journal) -> Result<Tables> {
+        let design = Design::of(journal.header())?;
+        let varied = design.columns();
+        Ok(Tables { journal, design, varied, events: 0 })
+    }
+
+    /// Which sweep it is.
+    pub fn header(&self) -> &Header {
+        self.journal.header()
+    }
+
+    /// Events of all runs that have been written.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The columns of what is varied.
+    pub fn varied(&self) -> impl Iterator<Item = &str> {
+        self.varied.iter().map(|varied| varied.column.as_str())
+    }
+
+    /// What is varied, as it is in a cell.
+    pub fn values(&self, cell: u64) -> Vec<String> {
+        let texts = self.design.values(cell);
+        self.varied.iter().zip(&texts).map(|(varied, text)| varied.show(text)).collect()
+    }
+
+    /// The records of a cell, in order of replication.
+    fn records(&mut self, cell: u64) -> Result<Vec<Record>> {
+        let replications = u64::from(self.journal.header().replications);
+        let record = |run| {
+            let record = self.journal.read(run)?;
+            record.ok_or_else(|| Error::Bug(format!("run {run} is not there")))
+        };
+        (cell * replications..(cell + 1) * replications).map(record).collect()
+    }
+
+    /// All metrics of a cell, in the order of the header's columns.
+    pub fn summaries(&mut self, cell: u64) -> Result<Vec<CellMetric>> {
+        let records = self.records(cell)?;
+        let columns = self.journal.header().columns.len();
+        Ok((0..columns).map(|column| CellMetric::of(&records, column)).collect())
+    }
+
+    /// Writes runs.csv: a row per run, in order, a column per metric.
+    pub fn write_runs(&mut self, folder: &Path) -> Result<Written> {
+        let mut file = Staged::create(folder, "runs.csv")?;
+        file.rows(|csv| {
+            let header = self.journal.header().clone();
+            let metrics = header.columns.iter().map(|(name, _)| name.as_str());
+            csv.write_record(
+                self.place_names().chain(["replication", "fingerprint"]).chain(metrics),
+            )?;
+            self.events = 0;
+            for cell in 0..header.cells {
+                let place = self.place(cell);
+                for (replication, record) in self.records(cell)?.into_iter().enumerate() {
+                    self.events += record.events;
+                    let run = [replication.to_string(), format!("{:#018x}", record.fingerprint)];
+                    let found = record.values.iter().map(|value| text(*value));
+                    csv.write_record(place.iter().cloned().chain(run).chain(found))?;
+                }
+            }
+            Ok(())
+        })?;
+        file.finish()
+    }
+
+    /// Writes summary.csv: a row per cell and metric.
+    pub fn write_summary(&mut self, folder: &Path) -> Result<Written> {
+        let mut file = Staged::create(folder, "summary.csv")?;
+        file.rows(|csv| {
+            let header = self.journal.header().clone();
+            csv.write_record(self.place_names().chain(["metric", "unit", "n"]).chain(NUMBERS))?;
+            for cell in 0..header.cells {
+                let place = self.place(cell);
+                for ((name, unit), one) in header.columns.iter().zip(self.summaries(cell)?) {
+                    let n = one.summary.as_ref().map_or(0, |s| s.n).to_string();
+                    let named = place.iter().cloned().chain([name.clone(), unit.clone(), n]);
+                    csv.write_record(named.chain(one.numbers().map(text)))?;
+                }
+            }
+            Ok(())
+        })?;
+        file.finish()
+    }
+
+    /// Names of the columns that say which cell it is.
+    fn place_names(&self) -> impl Iterator<Item = &str> {
+        ["cell"].into_iter().chain(self.varied())
+    }
+
+    fn place(&self, cell: u64) -> Vec<String> {
+        std::iter::once(cell.to_string()).chain(self.values(cell)).collect()
+    }
+}
+
+/// Columns of summary.csv after `n`.
+const NUMBERS: [&str; 9] =
+    ["mean", "sd", "ci95_low", "ci95_high", "min", "p05", "p50", "p95", "max"];
+
+impl CellMetric {
+    fn of(records: &[Record], column: usize) -> CellMetric {
+        let mut values: Vec<f64> =
+            records.iter().filter_map(|record| record.values[column]).collect();
+        let summary = summarise(&values);
+        values.sort_unstable_by(f64::total_cmp);
+        let point = |q| nearest_rank(&values, q);
+        let quantiles = || Some([point(0.05)?, point(0.5)?, point(0.95)?]);
+        CellMetric { summary, quantiles: quantiles() }
+    }
+
+    fn numbers(&self) -> [Option<f64>; 9] {
+        let s = self.summary.as_ref();
+        let ci = s.and_then(|s| s.ci95);
+        let point = |i: usize| self.quantiles.map(|q| q[i]);
+        [
+            s.map(|s| s.mean),
+            s.and_then(|s| s.sd),
+            ci.map(|c| c.0),
+            ci.map(|c| c.1),
+            s.map(|s| s.min),
+            point(0),
+            point(1),
+            point(2),
+            s.map(|s| s.max),
+        ]
+    }
+}
+
+/// The shortest form that reads back the same; nothing for a missing value.
+fn text(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+/// Writes a small file as a whole.
+pub fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<Written> {
+    let mut file = Staged::create(folder, name)?;
+    file.out.write_all(bytes).map_err(Error::output(&file.place))?;
+    file.finish()
+}
+
+/// A file that is written beside its place and put there when it is complete.
+struct Staged {
+    name: String,
+    place: PathBuf,
+    staged: PathBuf,
+    out: Hashed,
+}
+
+impl Staged {
+    fn create(folder: &Path, name: &str) -> Result<Staged> {
+        let place = folder.join(name);
+        let staged = folder.join(format!(".{name}.new"));
+        let file = File::create(&staged).map_err(Error::output(&place))?;
+        let out =
+            Hashed { file: BufWriter::with_capacity(1 << 18, file), bytes: 0, fnv: Fnv::new() };
+        Ok(Staged { name: name.to_owned(), place, staged, out })
+    }
+
+    /// Writes rows until `write` is done.
+    fn rows(
+        &mut self,
+        write: impl FnOnce(&mut csv::Writer<&mut Hashed>) -> std::result::Result<(), RowError>,
+    ) -> Result<()> {
+        let mut writer = csv::Writer::from_writer(&mut self.out);
+        let written = write(&mut writer).and_then(|()| writer.flush().map_err(RowError::Output));
+        // Dropped first: it writes what it holds.
+        drop(writer);
+        written.map_err(|error| match error {
+            RowError::Output(error) => Error::output(&self.place)(error),
+            RowError::Other(error) => error,
+        })
+    }
+
+    /// Puts the file in its place once it is on the disk.
+    fn finish(self) -> Result<Written> {
+        let Hashed { file, bytes, fnv } = self.out;
+        let put = || -> io::Result<()> {
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.sync_all()?;
+            fs::rename(&self.staged, &self.place)
+        };
+        put().map_err(Error::output(&self.place))?;
+        Ok(Written { name: self.name, bytes, fnv1a: fnv.value() })
+    }
+}
+
+/// Why a row is not written.
+enum RowError {
+    Output(io::Error),
+    Other(Error),
+}
+
+impl From<csv::Error> for RowError {
+    fn from(error: csv::Error) -> RowError {
+        RowError::Output(error.into())
+    }
+}
+
+impl From<Error> for RowError {
+    fn from(error: Error) -> RowError {
+        RowError::Other(error)
+    }
+}
+
+/// Counts and hashes what goes into a file.
+struct Hashed {
+    file: BufWriter<File>,
+    bytes: u64,
+    fnv: Fnv,
+}
+
+impl Write for Hashed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        self.fnv.add(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
