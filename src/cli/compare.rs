@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
+use super::checks::{self, CheckArgs, answer, judge};
 use super::common::{EffortArgs, PolicyArgs, PrintArgs, ScenarioArgs, note};
 use super::{Answer, report};
 use crate::error::{Error, Result};
-use crate::experiment::{CellRuns, Effort, Seed, summaries};
+use crate::experiment::{CellRuns, Check, Effort, Finding, Seed, summaries};
 use crate::output::{Style, Table, number, print, summary_csv, with_halfwidth};
 use crate::stats::paired::{Paired, compare};
 
@@ -29,6 +30,8 @@ pub struct Args {
     policies: PolicyArgs,
     #[command(flatten)]
     effort: EffortArgs,
+    #[command(flatten)]
+    checks: CheckArgs,
     #[command(flatten)]
     print: PrintArgs,
     /// Results folder to write as well.
@@ -73,16 +76,23 @@ pub fn main(args: &Args) -> Result<Answer> {
     let effort = args.effort.effort(measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
     let place = args.policies.place(&args.scenario)?;
+    let checks: Vec<Vec<Check>> =
+        cells.iter().map(|cell| args.checks.of(cell)).collect::<Result<_>>()?;
     let folder = report::stage(args.output.as_deref(), &cells)?;
     let cells = args.effort.execute(cells, effort)?;
     let written = folder
         .map(|f| report::write_folder(f, &args.scenario.name(), &title, &cells, &effort))
         .transpose()?;
-    show(args, &format!("{title}: {place}"), &cells, &effort)?;
+    let findings: Vec<Vec<Finding>> = checks
+        .iter()
+        .zip(&cells)
+        .map(|(checks, cell)| judge(checks, cell))
+        .collect::<Result<_>>()?;
+    show(args, &format!("{title}: {place}"), &cells, &effort, &findings)?;
     if let Some(written) = written {
         note(args.effort.quiet, &written);
     }
-    Ok(Answer::Yes)
+    Ok(answer(&findings.concat()))
 }
 
 /// Paired difference of one metric against the first policy, over seeds where both have a value.
@@ -95,19 +105,28 @@ fn difference(metric: &str, cell: &CellRuns, baseline: &CellRuns) -> Option<Pair
     compare(&left, &right).ok()
 }
 
-fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result<()> {
+fn show(
+    args: &Args,
+    title: &str,
+    cells: &[CellRuns],
+    effort: &Effort,
+    findings: &[Vec<Finding>],
+) -> Result<()> {
     if args.print.csv {
         return print(&String::from_utf8_lossy(&summary_csv(cells)?));
     }
     if args.print.json {
-        let text = serde_json::to_string_pretty(&document(title, cells, effort));
+        let text = serde_json::to_string_pretty(&document(title, cells, effort, findings));
         return print(&text.map_err(|e| Error::Bug(e.to_string()))?);
     }
     let style = if args.print.markdown { Style::Markdown } else { Style::Text };
-    print(&text(title, cells, effort, style))
+    let lines: String = (cells.iter().zip(findings))
+        .map(|(cell, findings)| checks::lines(&format!("{}: ", cell.cell.policy), findings))
+        .collect();
+    print(&(text(title, cells, effort, style) + &lines))
 }
 
-fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
+fn document(title: &str, cells: &[CellRuns], effort: &Effort, findings: &[Vec<Finding>]) -> Value {
     let baseline = &cells[0];
     let differences = |cell: &CellRuns| {
         let entry = |m: &crate::metrics::Metric| {
@@ -120,11 +139,12 @@ fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
         };
         Value::Object(cell.cell.metrics.iter().filter_map(entry).collect::<Map<_, _>>())
     };
-    let policy = |cell: &CellRuns| {
+    let policy = |(cell, findings): (&CellRuns, &Vec<Finding>)| {
         json!({
             "policy": cell.cell.policy,
             "metrics": report::metrics_json(cell),
             "difference": differences(cell),
+            "checks": checks::json(findings),
             "assumptions": cell.cell.assumptions(),
         })
     };
@@ -135,7 +155,7 @@ fn document(title: &str, cells: &[CellRuns], effort: &Effort) -> Value {
         "replications": effort.replications,
         "baseline": baseline.cell.policy,
         "capacity_per_window": baseline.cell.capacity_per_window(),
-        "policies": cells.iter().map(policy).collect::<Vec<_>>(),
+        "policies": cells.iter().zip(findings).map(policy).collect::<Vec<_>>(),
     })
 }
 

@@ -43,5 +43,6 @@ pub fn main(args: &Args) -> Result<Answer> {
     let mut tables = Tables::new(journal)?;
     folder.finish(&mut tables, 1)?;
     let table = if args.json || args.quiet { None } else { Some(table(&mut tables, &[])?) };
-    say(args.json, args.quiet, &Counts { total, reused: total }, &args.output, table)
+    say(args.json, args.quiet, &Counts { total, reused: total, unmet: 0 }, &args.output, table)?;
+    Ok(Answer::Yes)
 }

@@ -1,6 +1,7 @@
 //! The command line: parse, call the library, print, exit code.
 
 mod check;
+mod checks;
 mod common;
 mod compare;
 mod completions;

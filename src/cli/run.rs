@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::checks::{self, CheckArgs, answer, judge};
 use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
 use super::{Answer, report};
 use crate::error::{Error, Result};
-use crate::experiment::{Cell, CellRuns, Effort, Seed, summaries};
+use crate::experiment::{Cell, CellRuns, Effort, Finding, Seed, summaries};
 use crate::output::{Style, Table, interval, number, print, summary_csv, with_halfwidth};
 use crate::scenario::digest;
 use crate::stats::summary::Summary;
@@ -19,12 +20,15 @@ use crate::stats::summary::Summary;
   retrylab run storm.toml --set workload.clients=5000 --replications 100 --seed 0x2a
   retrylab run storm.toml --json | jq .metrics.peak_bin.mean
   retrylab run storm.toml -o results/storm
+  retrylab run storm.toml --fail-if 'success_ratio<0.9' --fail-if 'peak_bin>4*capacity'
   retrylab init | retrylab run -")]
 pub struct Args {
     #[command(flatten)]
     scenario: ScenarioArgs,
     #[command(flatten)]
     effort: EffortArgs,
+    #[command(flatten)]
+    checks: CheckArgs,
     #[command(flatten)]
     print: PrintArgs,
     /// Results folder to write as well.
@@ -54,19 +58,27 @@ pub fn main(args: &Args) -> Result<Answer> {
         print(&text)?;
         return Ok(Answer::Yes);
     }
+    let checks = args.checks.of(&cell)?;
     let folder = report::stage(args.output.as_deref(), std::slice::from_ref(&cell))?;
     let cells = args.effort.execute(vec![cell], effort)?;
     let written = folder
         .map(|f| report::write_folder(f, &args.scenario.name(), &title, &cells, &effort))
         .transpose()?;
-    show(args, &title, &cells, &effort)?;
+    let findings = judge(&checks, &cells[0])?;
+    show(args, &title, &cells, &effort, &findings)?;
     if let Some(written) = written {
         note(args.effort.quiet, &written);
     }
-    Ok(Answer::Yes)
+    Ok(answer(&findings))
 }
 
-fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result<()> {
+fn show(
+    args: &Args,
+    title: &str,
+    cells: &[CellRuns],
+    effort: &Effort,
+    findings: &[Finding],
+) -> Result<()> {
     let cell = &cells[0];
     let scenario = &cell.cell.scenario;
     if args.print.csv {
@@ -82,6 +94,7 @@ fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result
             "window_s": scenario.measure.window.seconds(),
             "capacity_per_window": cell.cell.capacity_per_window(),
             "metrics": report::metrics_json(cell),
+            "checks": checks::json(findings),
             "assumptions": cell.cell.assumptions(),
         });
         return print(
@@ -89,7 +102,7 @@ fn show(args: &Args, title: &str, cells: &[CellRuns], effort: &Effort) -> Result
         );
     }
     let style = if args.print.markdown { Style::Markdown } else { Style::Text };
-    print(&text(title, cell, effort, style))
+    print(&(text(title, cell, effort, style) + &checks::lines("", findings)))
 }
 
 fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {

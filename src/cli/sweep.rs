@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::Answer;
+use super::checks::{self, CheckArgs};
 use super::common::{EffortArgs, ScenarioArgs, note, progress_bar};
 use crate::error::{Error, Result};
-use crate::experiment::{Place, Seed};
+use crate::experiment::{Check, Place, Seed};
 use crate::output::{Style, Table, number, print, with_halfwidth};
 use crate::scenario::suggest;
 use crate::sweep::{
@@ -46,6 +47,8 @@ pub struct Args {
     group: Option<String>,
     #[command(flatten)]
     effort: EffortArgs,
+    #[command(flatten)]
+    checks: CheckArgs,
     /// Results folder.
     #[arg(short, long, value_name = "DIR", required_unless_present = "dry_run")]
     output: Option<PathBuf>,
@@ -57,6 +60,7 @@ pub struct Args {
     fresh: bool,
     /// Only part i of n of the runs.
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
+    #[arg(conflicts_with = "fail_if")]
     shard: Shard,
     /// Say how many cells and runs there are, and about how long they take; run nothing else.
     #[arg(long)]
@@ -87,6 +91,8 @@ pub fn main(args: &Args) -> Result<Answer> {
     };
     let header = sweep.header(&args.scenario.name(), args.shard, sweep.survey()?)?;
     check_metrics(&args.metric, &header)?;
+    let metrics: Vec<&str> = header.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let checks = Check::all(&sweep.document.scenario()?, &args.checks.fail_if, &metrics)?;
     let begin = match (args.resume, args.fresh) {
         (true, _) => Begin::Resume,
         (_, true) => Begin::Fresh,
@@ -94,7 +100,8 @@ pub fn main(args: &Args) -> Result<Answer> {
     };
     let (folder, mut journal) = SweepFolder::open(place, header, begin)?;
     report_damage(args, &journal);
-    let counts = Counts { total: journal.header().runs_of_shard(), reused: journal.finished() };
+    let counts =
+        Counts { total: journal.header().runs_of_shard(), reused: journal.finished(), unmet: 0 };
     let bar = progress_bar(counts.total, args.effort.quiet);
     bar.set_position(counts.reused);
     bar.reset_eta();
@@ -104,12 +111,53 @@ pub fn main(args: &Args) -> Result<Answer> {
     let threads = effort.thread_count();
     if args.shard != Shard::WHOLE {
         folder.finish_part(&journal, threads)?;
-        return say(args.json, args.effort.quiet, &counts, place, None);
+        say(args.json, args.effort.quiet, &counts, place, None)?;
+        return Ok(Answer::Yes);
     }
     let mut tables = Tables::new(journal)?;
     folder.finish(&mut tables, threads)?;
+    let unmet = unmet(&sweep, &mut tables, &checks)?;
     let table = if args.json { None } else { Some(table(&mut tables, &args.metric)?) };
-    say(args.json, args.effort.quiet, &counts, place, table)
+    say(
+        args.json,
+        args.effort.quiet,
+        &Counts { unmet: unmet.len() as u64, ..counts },
+        place,
+        table,
+    )?;
+    for line in unmet.iter().take(10) {
+        note(false, line);
+    }
+    match unmet.is_empty() {
+        true => Ok(Answer::Yes),
+        false => Ok(Answer::No),
+    }
+}
+
+/// A line for each check that a cell does not meet.
+fn unmet(sweep: &Sweep, tables: &mut Tables, checks: &[Check]) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    let columns = tables.header().columns.clone();
+    // Nothing is read when nothing is asked.
+    let cells = if checks.is_empty() { 0 } else { tables.header().cells };
+    for number in 0..cells {
+        let found = tables.summaries(number)?;
+        let capacity = match checks.iter().any(Check::needs_capacity) {
+            true => sweep.cell(number)?.capacity_per_window(),
+            false => None,
+        };
+        let mean = |name: &str| {
+            let place = columns.iter().position(|(column, _)| column == name)?;
+            found[place].summary.as_ref().map(|summary| summary.mean)
+        };
+        for check in checks {
+            let finding = check.judge(capacity, mean)?;
+            if !finding.met {
+                lines.push(format!("cell {number}: {}", checks::line(&finding)));
+            }
+        }
+    }
+    Ok(lines)
 }
 
 /// How many runs there are, and how many of them were there already.
@@ -118,6 +166,8 @@ pub struct Counts {
     pub total: u64,
     /// Those that were there.
     pub reused: u64,
+    /// Checks of cells that are not met.
+    pub unmet: u64,
 }
 
 /// Metrics that are shown unless others are named.
@@ -229,23 +279,23 @@ pub fn say(
     counts: &Counts,
     place: &Path,
     table: Option<String>,
-) -> Result<Answer> {
-    let Counts { total, reused } = *counts;
+) -> Result<()> {
+    let Counts { total, reused, unmet } = *counts;
     if json {
         let document = json!({
             "schema": "retrylab.sweep/1",
             "runs_total": total,
             "runs_reused": reused,
             "runs_computed": total - reused,
+            "checks_not_met": unmet,
             "folder": place.display().to_string(),
         });
-        print(&format!("{document:#}"))?;
-        return Ok(Answer::Yes);
+        return print(&format!("{document:#}"));
     }
     if let Some(table) = table {
         print(&table)?;
     }
     let place = place.display();
     note(quiet, &format!("{total} runs, {reused} of them from before; wrote {place}"));
-    Ok(Answer::Yes)
+    Ok(())
 }

@@ -28,7 +28,7 @@ pub use budget::{
     RetryQuota, RetryThrottling, TokenBucket, Vault,
 };
 pub use classify::{BrokenStreams, RetryOn, UnknownCodes};
-pub use formula::Formula;
+pub use formula::{Condition, Formula};
 pub use hedge::{Flight, Hedge};
 pub use layer::{Layer, ReplyAtTimeout, TimeoutOf};
 pub use pace::{Aimd, Cubic, FixedPace, Pace, Pacer, Sign, WhenEmpty};

@@ -4,6 +4,7 @@
 //! experiment.toml ─► cells ─► runs (in parallel) ─► rows ─► summaries ─► claims ─► verdict
 //! ```
 
+mod check;
 mod claim;
 mod definition;
 mod policies;
@@ -12,6 +13,7 @@ mod schedule;
 mod seed;
 mod summary;
 
+pub use check::{Check, Finding};
 pub use claim::{Basis, Claim, Judged, Over, Verdict, judge, overall};
 pub use definition::{Experiment, PolicySettings, names};
 pub use policies::{NamedPolicy, Place, Target, swap};

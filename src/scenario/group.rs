@@ -3,6 +3,8 @@
 //! The short form has one group without a name: `[workload]`, `[request]`, `[client]`. The long
 //! form is a list of `[[group]]`, each with a name and the same keys of its own.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::problem::Step;
@@ -67,6 +69,8 @@ pub(super) struct File {
     group: Option<Vec<NamedGroup>>,
     #[serde(default)]
     measure: Measure,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    expect: BTreeMap<String, String>,
 }
 
 /// `[[group]]`.
@@ -111,14 +115,14 @@ impl TryFrom<File> for Scenario {
                 return Err("the key `workload` is missing; write a table, { … }, or [[group]] for clients of several kinds".to_owned());
             }
         };
-        let File { format, title, provider, fallback, measure, .. } = file;
-        Ok(Scenario { format, title, groups, provider, fallback, measure })
+        let File { format, title, provider, fallback, measure, expect, .. } = file;
+        Ok(Scenario { format, title, groups, provider, fallback, measure, expect })
     }
 }
 
 impl From<Scenario> for File {
     fn from(scenario: Scenario) -> File {
-        let Scenario { format, title, mut groups, provider, fallback, measure } = scenario;
+        let Scenario { format, title, mut groups, provider, fallback, measure, expect } = scenario;
         let mut file = File {
             format,
             title,
@@ -129,6 +133,7 @@ impl From<Scenario> for File {
             client: None,
             group: None,
             measure,
+            expect,
         };
         if groups.iter().any(|group| group.name.is_some()) {
             file.group = Some(groups.into_iter().map(NamedGroup::from).collect());

@@ -38,6 +38,7 @@ use crate::server::{
 };
 use crate::units::Span;
 use crate::workload::{Arrival, read_trace};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,6 +58,8 @@ pub struct Scenario {
     pub fallback: Vec<Provider>,
     /// How it is measured.
     pub measure: Measure,
+    /// What is expected of the means of metrics: the name, and a comparison such as `>= 0.999`.
+    pub expect: BTreeMap<String, String>,
 }
 
 fn format_1() -> u32 {

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::{Group, Scenario};
-use crate::client::{Budget, Layer, Pace, Scope};
+use crate::client::{Budget, Condition, Layer, Pace, Scope};
 use crate::error::Error;
 use crate::host::{Host, Network};
 use crate::model::GroupPlan;
@@ -368,6 +368,15 @@ pub fn check(scenario: &Scenario) -> Option<Problem> {
         .or_else(|| super::providers::problem(scenario))
         .or_else(|| check_shared(&scenario.groups))
         .or_else(|| check_measure(scenario))
+        .or_else(|| check_expectations(scenario))
+}
+
+/// Whether expectations are conditions; which metrics there are is known later.
+fn check_expectations(scenario: &Scenario) -> Option<Problem> {
+    scenario.expect.iter().find_map(|(metric, rest)| {
+        let text = Condition::parse(&format!("{metric} {rest}")).err()?;
+        Some((vec![Step::key("expect"), Step::key(metric)], text))
+    })
 }
 
 /// The last class in a provider's queue.

@@ -19,12 +19,15 @@
 //! ```
 
 mod bounds;
+mod condition;
 mod interval;
 mod names;
 mod op;
 mod parse;
 mod program;
 mod source;
+
+pub use condition::Condition;
 
 use std::fmt;
 use std::sync::Arc;

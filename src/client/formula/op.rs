@@ -52,6 +52,11 @@ pub(super) const FUNCTIONS: [(&str, Op, usize, usize); 14] = [
 ];
 
 impl Op {
+    /// True for a comparison.
+    pub(super) fn compares(self) -> bool {
+        matches!(self, Op::Less | Op::AtMost | Op::More | Op::AtLeast | Op::Equal | Op::Unequal)
+    }
+
     /// The result for three values, of which only the first ones are used by most; `draw` gives
     /// a uniform number in [0, 1).
     #[inline]

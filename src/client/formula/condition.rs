@@ -1,0 +1,164 @@
+//! A condition on numbers that have names, in the language of formulas: `peak_bin > 1.5 * capacity`.
+
+use super::names::suggest;
+use super::op::Op;
+use super::parse::{Fault, Node, Place, parse};
+
+/// One comparison of two sums of named numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    op: Op,
+    left: Node,
+    right: Node,
+}
+
+impl Condition {
+    /// Reads a condition; what is wrong is said with a caret under it.
+    pub fn parse(text: &str) -> Result<Condition, String> {
+        let node = parse(text).map_err(|fault| fault.shown(text))?;
+        if let Some((place, what)) = improper(&node) {
+            let sentence = format!("{what} has no place in a condition");
+            return Err(Fault { place, sentence }.shown(text));
+        }
+        let no_comparison =
+            || format!("\"{text}\" compares nothing; write <, <=, >, >=, == or != and a number");
+        let Node::Call(op, sides) = node else { return Err(no_comparison()) };
+        match (op.compares(), <[Node; 2]>::try_from(sides)) {
+            (true, Ok([left, right])) => Ok(Condition { text: text.to_owned(), op, left, right }),
+            _ => Err(no_comparison()),
+        }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Refuses names that `known` does not have.
+    pub fn check_names(&self, known: &[&str]) -> Result<(), String> {
+        match self.names().find(|(name, _)| !known.contains(name)) {
+            None => Ok(()),
+            Some((name, place)) => {
+                let sentence = format!("there is no metric `{name}`{}", suggest(name, known));
+                Err(Fault { place, sentence }.shown(&self.text))
+            }
+        }
+    }
+
+    /// True when it has this name in it.
+    pub fn names_has(&self, wanted: &str) -> bool {
+        self.names().any(|(name, _)| name == wanted)
+    }
+
+    fn names(&self) -> impl Iterator<Item = (&str, Place)> {
+        let mut found = Vec::new();
+        names(&self.left, &mut found);
+        names(&self.right, &mut found);
+        found.into_iter()
+    }
+
+    /// What its two sides are, where all their names have a value.
+    pub fn sides(&self, value: &impl Fn(&str) -> Option<f64>) -> Option<(f64, f64)> {
+        Some((evaluate(&self.left, value)?, evaluate(&self.right, value)?))
+    }
+
+    /// Whether it holds between two numbers.
+    pub fn holds(&self, (left, right): (f64, f64)) -> bool {
+        self.op.apply(left, right, 0.0, || 0.0) != 0.0
+    }
+}
+
+/// A part of a formula that needs a wait or a draw.
+fn improper(node: &Node) -> Option<(Place, &'static str)> {
+    match node {
+        Node::Last(_, place) => Some((*place, "last()")),
+        Node::Call(Op::Uniform, values) => {
+            Some((values.iter().find_map(first_place).unwrap_or((0, 1)), "uniform()"))
+        }
+        Node::Call(_, values) => values.iter().find_map(improper),
+        Node::Number(_) | Node::Name(..) => None,
+    }
+}
+
+fn first_place(node: &Node) -> Option<Place> {
+    match node {
+        Node::Name(_, place) | Node::Last(_, place) => Some(*place),
+        Node::Call(_, values) => values.iter().find_map(first_place),
+        Node::Number(_) => None,
+    }
+}
+
+fn names<'a>(node: &'a Node, found: &mut Vec<(&'a str, Place)>) {
+    match node {
+        Node::Name(name, place) => found.push((name, *place)),
+        Node::Call(_, values) => values.iter().for_each(|value| names(value, found)),
+        Node::Number(_) | Node::Last(..) => {}
+    }
+}
+
+fn evaluate(node: &Node, value: &impl Fn(&str) -> Option<f64>) -> Option<f64> {
+    match node {
+        Node::Number(number) => Some(*number),
+        Node::Name(name, _) => value(name),
+        Node::Last(..) => None,
+        Node::Call(op, values) => {
+            let mut found = [0.0; 3];
+            for (place, node) in found.iter_mut().zip(values) {
+                *place = evaluate(node, value)?;
+            }
+            let [a, b, c] = found;
+            Some(op.apply(a, b, c, || 0.0))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(name: &str) -> Option<f64> {
+        match name {
+            "peak_bin" => Some(40.0),
+            "capacity" => Some(20.0),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_condition_holds_or_does_not() {
+        for (text, holds) in [
+            ("peak_bin > 1.5 * capacity", true),
+            ("peak_bin <= 1.5*capacity", false),
+            ("peak_bin == 2 * capacity", true),
+            ("max(peak_bin, 50) / capacity >= 2.5", true),
+            ("peak_bin * 1s < 1min", true),
+        ] {
+            let condition = Condition::parse(text).unwrap();
+            assert_eq!(condition.holds(condition.sides(&value).unwrap()), holds, "{text}");
+            assert_eq!(condition.text(), text);
+        }
+        let unknown = Condition::parse("completion_p99_s > 5s").unwrap();
+        assert_eq!(unknown.sides(&value), None, "without a value");
+        assert!(unknown.names_has("completion_p99_s") && !unknown.names_has("capacity"));
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for (text, part) in [
+            ("peak_bin", "compares nothing"),
+            ("peak_bin + 1", "compares nothing"),
+            ("peak_bin >", "a value is missing"),
+            ("peak_bin > uniform(peak_bin, 2)", "uniform() has no place"),
+            ("peak_bin > last(peak_bin)", "last() has no place"),
+            ("peak_bin => 5", "`=` means nothing here"),
+            ("", "a value is missing"),
+        ] {
+            let error = Condition::parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        let condition = Condition::parse("peak_bim > 5").unwrap();
+        let error = condition.check_names(&["peak_bin", "retries"]).unwrap_err();
+        assert!(error.contains("did you mean `peak_bin`?"), "{error}");
+    }
+}
