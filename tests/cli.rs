@@ -8,12 +8,13 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "reproduce",
     "run",
     "compare",
     "sweep",
     "merge",
+    "diff",
     "plot",
     "init",
     "check",

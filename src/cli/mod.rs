@@ -5,6 +5,7 @@ mod checks;
 mod common;
 mod compare;
 mod completions;
+mod diff;
 mod figure;
 mod init;
 mod merge;
@@ -56,6 +57,7 @@ enum Command {
     Compare(compare::Args),
     Sweep(sweep::Args),
     Merge(merge::Args),
+    Diff(diff::Args),
     Plot(plot::Args),
     Init(init::Args),
     Check(check::Args),
@@ -127,6 +129,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Compare(args) => compare::main(&args),
         Command::Sweep(args) => sweep::main(&args),
         Command::Merge(args) => merge::main(&args),
+        Command::Diff(args) => diff::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),

@@ -7,6 +7,7 @@
 mod check;
 mod claim;
 mod definition;
+mod diff;
 mod policies;
 mod runner;
 mod schedule;
@@ -16,6 +17,7 @@ mod summary;
 pub use check::{Check, Finding};
 pub use claim::{Basis, Claim, Judged, Over, Verdict, judge, overall};
 pub use definition::{Experiment, PolicySettings, names};
+pub use diff::{Change, MetricChange, Rows, change};
 pub use policies::{NamedPolicy, Place, Target, swap};
 pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
 pub use schedule::{Retry, Schedule, Spread, Survival};

@@ -3,6 +3,7 @@
 mod folder;
 mod format;
 mod manifest;
+mod read;
 mod rows;
 mod stdout;
 mod table;
@@ -12,6 +13,7 @@ pub mod plot;
 pub use folder::{Folder, OURS, is_ours};
 pub use format::{interval, number, with_halfwidth};
 pub use manifest::manifest;
+pub use read::{CellRows, Runs};
 pub use rows::{runs_csv, summary_csv, windows_csv};
 pub use stdout::print;
 pub use table::{Style, Table};

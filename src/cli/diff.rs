@@ -1,0 +1,217 @@
+//! `retrylab diff`: what has changed between two results, or two scenarios.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::Answer;
+use super::common::EffortArgs;
+use crate::error::{Error, Result};
+use crate::experiment::{Cell, CellRuns, Change, MetricChange, Seed, change};
+use crate::output::{CellRows, Runs, Style, Table, number, print, with_halfwidth};
+use crate::scenario::{Document, suggest};
+
+/// Compare two results folders, or two scenarios, run by run: better, worse or no difference.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  retrylab run storm.toml -o before
+  retrylab run storm.toml --set client.layers.sdk.max_attempts=2 -o after
+  retrylab diff before after --metric wasted_tokens || echo worse
+  retrylab diff storm.toml storm.toml --json
+
+A folder is read, a scenario file is run. Runs are paired by seed, so that both must have the same one.
+A metric is better or worse when the interval of its difference leaves out 0; intervals hold together
+with 95 % confidence over all metrics (and cells) that are compared, so that fewer --metric are judged more
+sharply. Exit code 1 when one of them is worse.")]
+pub struct Args {
+    /// Results folder or scenario file: as it was.
+    #[arg(value_name = "A")]
+    first: PathBuf,
+    /// Results folder or scenario file: as it is now.
+    #[arg(value_name = "B")]
+    second: PathBuf,
+    /// Metrics to compare, separated by commas; all by default.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    metric: Vec<String>,
+    #[command(flatten)]
+    effort: EffortArgs,
+    /// Print one JSON document.
+    #[arg(long)]
+    json: bool,
+    /// Print the table as Markdown.
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+}
+
+/// Confidence of all intervals together.
+const LEVEL: f64 = 0.95;
+
+pub fn main(args: &Args) -> Result<Answer> {
+    let first = side(&args.first, args)?;
+    let second = side(&args.second, args)?;
+    if let (Some(one), Some(other)) = (&first.seed, &second.seed)
+        && one != other
+    {
+        return Err(Error::Input(format!(
+            "{} is of seed {one} and {} of seed {other}: runs are paired by seed; run both with the same --seed",
+            first.name, second.name
+        )));
+    }
+    let metrics = metrics(&first, &second, &args.metric)?;
+    let pairs = pairs(&first, &second)?;
+    // Bonferroni: each interval is wider, so that all of them hold together.
+    let tests = (metrics.len() * pairs.len()).max(1);
+    let level = 1.0 - (1.0 - LEVEL) / tests as f64;
+    let found: Vec<(&str, MetricChange)> = pairs
+        .iter()
+        .flat_map(|(key, one, other)| {
+            metrics.iter().filter_map(move |(name, here, there)| {
+                Some((*key, change(name, (&one.rows, *here), (&other.rows, *there), level)?))
+            })
+        })
+        .collect();
+    show(args, &first, &second, level, &found)?;
+    let worse = found.iter().any(|(_, one)| one.change == Change::Worse);
+    Ok(if worse { Answer::No } else { Answer::Yes })
+}
+
+/// The runs of a folder, or of a scenario that is run now.
+fn side(path: &Path, args: &Args) -> Result<Runs> {
+    if path.is_dir() {
+        return Runs::read(path);
+    }
+    let cell = Cell::new("as written", &Document::read(path)?)?;
+    let effort = args.effort.effort(cell.scenario.measure.replications, Seed::default());
+    let runs = args.effort.execute(vec![cell], effort)?;
+    Ok(runs_of(path, effort.seed, &runs[0]))
+}
+
+fn runs_of(path: &Path, seed: Seed, cell: &CellRuns) -> Runs {
+    let rows = cell.runs.iter().map(|run| (run.replication, run.values.clone())).collect();
+    Runs {
+        name: path.display().to_string(),
+        seed: Some(seed.to_string()),
+        metrics: cell.cell.metrics.iter().map(|metric| metric.name.clone()).collect(),
+        cells: vec![CellRows { key: cell.cell.policy.clone(), rows }],
+    }
+}
+
+/// The metrics that both have, with their places in both.
+fn metrics(first: &Runs, second: &Runs, wanted: &[String]) -> Result<Vec<(String, usize, usize)>> {
+    let both = |name: &String| {
+        let here = first.metrics.iter().position(|metric| metric == name)?;
+        let there = second.metrics.iter().position(|metric| metric == name)?;
+        Some((name.clone(), here, there))
+    };
+    if wanted.is_empty() {
+        return Ok(first.metrics.iter().filter_map(both).collect());
+    }
+    let known: Vec<&str> =
+        first.metrics.iter().filter(|name| both(name).is_some()).map(String::as_str).collect();
+    let one = |name: &String| {
+        both(name).ok_or_else(|| {
+            Error::Input(format!(
+                "--metric: both have no metric \"{name}\"{}",
+                suggest(name, &known)
+            ))
+        })
+    };
+    wanted.iter().map(one).collect()
+}
+
+/// The cells that both have, by name; two single ones are a pair whatever they are called.
+fn pairs<'a>(
+    first: &'a Runs,
+    second: &'a Runs,
+) -> Result<Vec<(&'a str, &'a CellRows, &'a CellRows)>> {
+    if let ([one], [other]) = (&first.cells[..], &second.cells[..]) {
+        return Ok(vec![(&one.key, one, other)]);
+    }
+    let find = |one: &'a CellRows| {
+        let other = second.cells.iter().find(|other| other.key == one.key)?;
+        Some((&one.key[..], one, other))
+    };
+    let found: Vec<_> = first.cells.iter().filter_map(find).collect();
+    if found.is_empty() {
+        let names = |runs: &Runs| {
+            runs.cells.iter().take(5).map(|cell| cell.key.clone()).collect::<Vec<_>>().join(", ")
+        };
+        return Err(Error::Input(format!(
+            "no policy or cell is in both: {} has {}, and {} has {}",
+            first.name,
+            names(first),
+            second.name,
+            names(second)
+        )));
+    }
+    Ok(found)
+}
+
+fn show(
+    args: &Args,
+    first: &Runs,
+    second: &Runs,
+    level: f64,
+    found: &[(&str, MetricChange)],
+) -> Result<()> {
+    let count = |change: Change| found.iter().filter(|(_, one)| one.change == change).count();
+    if args.json {
+        let one = |(cell, one): &(&str, MetricChange)| {
+            json!({
+                "cell": cell,
+                "metric": one.metric,
+                "n": one.n,
+                "mean_a": one.means.0,
+                "mean_b": one.means.1,
+                "difference": one.difference,
+                "interval": one.interval,
+                "change": one.change.word(),
+            })
+        };
+        let document = json!({
+            "schema": "retrylab.diff/1",
+            "a": first.name,
+            "b": second.name,
+            "seed": first.seed,
+            "level_of_each": level,
+            "worse": count(Change::Worse),
+            "better": count(Change::Better),
+            "changes": found.iter().map(one).collect::<Vec<_>>(),
+        });
+        return print(&format!("{document:#}"));
+    }
+    let several = found.iter().any(|(cell, _)| *cell != found[0].0);
+    let mut header = vec!["metric", "A", "B", "B - A", "change"];
+    if several {
+        header.insert(0, "cell");
+    }
+    let mut table = Table::new(header, if several { "llrrrl" } else { "lrrrl" });
+    let named = !args.metric.is_empty();
+    let told = |change: Change| !matches!(change, Change::Same | Change::NoDifference);
+    for (cell, one) in found.iter().filter(|(_, one)| named || told(one.change)) {
+        let mut row = vec![
+            one.metric.clone(),
+            number(one.means.0),
+            number(one.means.1),
+            with_halfwidth(one.difference, one.interval),
+            one.change.word().to_owned(),
+        ];
+        if several {
+            row.insert(0, (*cell).to_owned());
+        }
+        table.row(row);
+    }
+    let style = if args.markdown { Style::Markdown } else { Style::Text };
+    print(&format!(
+        "A: {}, B: {}, paired by seed\n{}{} worse, {} better, {} other differences, {} without a difference, {} the same in every run; 95 % confidence over all {}",
+        first.name,
+        second.name,
+        table.show(style),
+        count(Change::Worse),
+        count(Change::Better),
+        count(Change::Differs) + count(Change::Unknown),
+        count(Change::NoDifference),
+        count(Change::Same),
+        found.len()
+    ))
+}

@@ -1,0 +1,119 @@
+//! `retrylab diff`: what is worse is said, and exits with 1.
+
+mod command;
+
+use std::fs;
+use std::path::Path;
+
+use command::{Ran, SMALL, run};
+
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    home
+}
+
+fn results(home: &Path, folder: &str, more: &[&str]) {
+    let ran = run(home, &[&["run", "storm.toml", "-r", "30", "-q", "-o", folder], more].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+}
+
+fn change(ran: &Ran, metric: &str) -> String {
+    let document = ran.json();
+    assert_eq!(document["schema"], "retrylab.diff/1");
+    let changes = document["changes"].as_array().unwrap().clone();
+    let one = changes.into_iter().find(|one| one["metric"] == metric).unwrap();
+    one["change"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_same_is_the_same_and_worse_is_worse() {
+    let home = home();
+    results(home.path(), "a", &[]);
+    results(home.path(), "again", &["--threads", "1"]);
+    results(home.path(), "once", &["--set", "client.layers.sdk.max_attempts=1"]);
+    let same = run(home.path(), &["diff", "a", "again", "--json"]);
+    assert_eq!(same.code, 0);
+    assert!(same.json()["changes"].as_array().unwrap().iter().all(|one| one["change"] == "same"));
+    // Without retries nothing gets through the outage, and there are none to be in a peak.
+    let worse = run(home.path(), &["diff", "a", "once", "--json"]);
+    assert_eq!(worse.code, 1);
+    assert_eq!(change(&worse, "success_ratio"), "worse");
+    assert_eq!(change(&worse, "amplification"), "better");
+    assert_eq!(change(&worse, "requests"), "same");
+    let better = run(home.path(), &["diff", "once", "a", "--metric", "success_ratio"]);
+    assert_eq!(better.code, 0, "{better:?}");
+    assert!(better.out.contains("0 worse, 1 better"), "{}", better.out);
+    // Two scenario files, run now.
+    let text = SMALL.replace("max_attempts = 3", "max_attempts = 1");
+    fs::write(home.path().join("once.toml"), text).unwrap();
+    let ran = run(home.path(), &["diff", "storm.toml", "once.toml", "-r", "30", "--json"]);
+    assert_eq!(ran.json()["changes"], worse.json()["changes"]);
+    // And one of each.
+    let mixed = run(home.path(), &["diff", "a", "once.toml", "-r", "30", "--json"]);
+    assert_eq!(mixed.json()["changes"], worse.json()["changes"]);
+}
+
+#[test]
+fn policies_and_cells_are_found_by_name() {
+    let home = home();
+    let compare = |folder: &str, policies: &str| {
+        let args = ["compare", "storm.toml", "--layer", "sdk", "-r", "5", "-q", "-o", folder];
+        assert_eq!(run(home.path(), &[&args[..], &["--policies", policies]].concat()).code, 0);
+    };
+    compare("two", "none,full");
+    compare("other", "full,no-retry");
+    let ran = run(home.path(), &["diff", "two", "other", "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.json()["changes"].as_array().unwrap().iter().all(|one| one["cell"] == "full"));
+    compare("third", "equal,sdk");
+    let ran = run(home.path(), &["diff", "two", "third"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("two has none, full, and third has equal, sdk"), "{}", ran.err);
+    // Cells by their values, whatever their numbers.
+    let sweep = |folder: &str, values: &str| {
+        let vary = format!("workload.clients={values}");
+        let args = ["sweep", "storm.toml", "-r", "3", "-q", "-o", folder, "--vary", &vary];
+        assert_eq!(run(home.path(), &args).code, 0);
+    };
+    sweep("s1", "5,10");
+    sweep("s2", "10,20");
+    let ran = run(home.path(), &["diff", "s1", "s2", "--json"]);
+    let document = ran.json();
+    let changes = document["changes"].as_array().unwrap();
+    assert!(changes.iter().all(|one| one["cell"] == "workload.clients=10"));
+    assert!(changes.iter().all(|one| one["change"] == "same"), "{document}");
+}
+
+#[test]
+fn what_cannot_be_paired_is_refused() {
+    let home = home();
+    results(home.path(), "a", &[]);
+    results(home.path(), "seven", &["--seed", "7"]);
+    let refused = |args: &[&str], said: &str| {
+        let ran = run(home.path(), &[&["diff"], args].concat());
+        assert_eq!((ran.code, &ran.out[..]), (2, ""), "{ran:?}");
+        assert!(ran.err.contains(said), "{said}: {}", ran.err);
+    };
+    refused(&["a", "seven"], "a is of seed 0x2a and seven of seed 0x7");
+    refused(&["a", "nowhere"], "nowhere");
+    refused(&["a", "a", "--metric", "peak_bim"], "did you mean `peak_bin`?");
+    let broken = |text: &str| {
+        fs::create_dir_all(home.path().join("broken")).unwrap();
+        fs::write(home.path().join("broken/runs.csv"), text).unwrap();
+    };
+    for (text, said) in [
+        ("", "this is no runs.csv"),
+        ("name,size\nx,1\n", "this is no runs.csv"),
+        ("policy,replication,fingerprint,peak_bin\n", "there are no rows"),
+        ("policy,replication,fingerprint,peak_bin\nfull,0,0x1\n", "runs.csv:2: found 3 fields"),
+        ("policy,replication,fingerprint,peak_bin\nfull,x,0x1,5\n", "runs.csv:2: replication"),
+        ("policy,replication,fingerprint,peak_bin\nfull,0,0x1,nan\n", "runs.csv:2: peak_bin"),
+        ("policy,replication,fingerprint,peak_bin\nfull,0,0x1,1e999\n", "peak_bin"),
+    ] {
+        broken(text);
+        refused(&["a", "broken"], said);
+    }
+    fs::write(home.path().join("broken/runs.csv"), [0xff, 0xfe, 0x00, 0x2c]).unwrap();
+    refused(&["a", "broken"], "runs.csv");
+}
