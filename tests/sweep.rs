@@ -351,6 +351,8 @@ fn what_cannot_be_swept_is_refused_before_anything_runs() {
     bad(&["--vary", "workload.clients=1..9:log", "-o", "x"], 2, "draw with --sample");
     bad(&["--vary", "workload.clients=5..1", "-o", "x"], 2, "the smaller end first");
     bad(&with(&["--vary", "workload.clients=3", "-o", "x"]), 2, "is varied twice");
+    bad(&["--vary", "measure.replications=1,2", "-o", "x"], 2, "those of -r");
+    bad(&["--vary", "expect.peak_bin=< 5", "-o", "x"], 2, "changes nothing about a run");
     bad(&with(&["--metric", "peak_slidin", "-o", "x"]), 2, "did you mean `peak_sliding`?");
     bad(&with(&["--shard", "3/2", "-o", "x"]), 2, "i from 1 to n");
     bad(&with(&["-o", "thesis"]), 2, "not results of retrylab");

@@ -4,7 +4,7 @@ use crate::metrics::{Better, direction};
 use crate::stats::paired::compare;
 use crate::stats::student;
 
-/// Runs of a policy or of a cell: replications with the values of metrics.
+/// Runs of a policy or of a cell: replications, in order, with the values of metrics.
 pub type Rows<'a> = &'a [(u32, Vec<Option<f64>>)];
 
 /// What became of a metric.
@@ -63,8 +63,8 @@ pub fn change(
     level: f64,
 ) -> Option<MetricChange> {
     let pair = |(replication, values): &(u32, Vec<Option<f64>>)| {
-        let (_, others) = second.iter().find(|(number, _)| number == replication)?;
-        Some((values[at]?, others[other_at]?))
+        let place = second.binary_search_by_key(replication, |(number, _)| *number).ok()?;
+        Some((values[at]?, second[place].1[other_at]?))
     };
     let (left, right): (Vec<f64>, Vec<f64>) = first.iter().filter_map(pair).unzip();
     let paired = compare(&right, &left).ok()?.difference;
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn runs_are_paired_by_replication_and_only_where_both_have_a_value() {
         let left = vec![(0, vec![Some(1.0)]), (1, vec![Some(5.0)]), (2, vec![None])];
-        let right = vec![(2, vec![Some(9.0)]), (1, vec![Some(7.0)]), (0, vec![Some(2.0)])];
+        let right = vec![(0, vec![Some(2.0)]), (1, vec![Some(7.0)]), (2, vec![Some(9.0)])];
         let found = change("peak_bin", (&left, 0), (&right, 0), 0.95).unwrap();
         assert_eq!((found.n, found.means, found.difference), (2, (3.0, 4.5), 1.5));
         assert_eq!(change("peak_bin", (&left[2..], 0), (&right, 0), 0.95), None);

@@ -23,23 +23,8 @@ impl Folder {
     ///
     /// A folder that exists must be empty or one of ours, so that nothing foreign is replaced.
     pub fn stage(place: &Path) -> Result<Folder> {
-        if place.exists() && !place.is_dir() {
-            return Err(Error::Output {
-                path: place.to_owned(),
-                source: io::Error::new(
-                    io::ErrorKind::NotADirectory,
-                    "this is a file; name a folder with -o",
-                ),
-            });
-        }
         let place = absolute(place)?;
-        let taken = fs::read_dir(&place).is_ok_and(|mut entries| entries.next().is_some());
-        if taken && !is_ours(&place) {
-            return Err(Error::Input(format!(
-                "{}: the folder has files that are not results of retrylab; name another one with -o",
-                place.display()
-            )));
-        }
+        check_place(&place)?;
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let parent = place.parent().unwrap_or(Path::new("/")).to_owned();
         let made = (!parent.exists()).then(|| parent.clone());
@@ -118,8 +103,33 @@ impl Drop for Folder {
     }
 }
 
+/// Refuses a place that is a file, or a folder with something foreign in it.
+pub fn check_place(place: &Path) -> Result<()> {
+    if place.exists() && !place.is_dir() {
+        return Err(Error::Output {
+            path: place.to_owned(),
+            source: io::Error::new(
+                io::ErrorKind::NotADirectory,
+                "this is a file; name a folder with -o",
+            ),
+        });
+    }
+    let taken = fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some());
+    // A sweep that was killed has no manifest yet.
+    if taken && !is_ours(place) && !place.join(JOURNAL).exists() {
+        return Err(Error::Input(format!(
+            "{}: the folder has files that are not results of retrylab; name another one with -o",
+            place.display()
+        )));
+    }
+    Ok(())
+}
+
+/// The journal of a sweep.
+pub const JOURNAL: &str = "journal.bin";
+
 /// True when a manifest of ours is in the folder.
-pub fn is_ours(place: &Path) -> bool {
+fn is_ours(place: &Path) -> bool {
     let text = fs::read(place.join(MARK)).unwrap_or_default();
     let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();
     manifest["schema"].as_str().is_some_and(|schema| schema.starts_with("retrylab.manifest/"))
@@ -134,7 +144,7 @@ pub const OURS: [&str; 8] = [
     "scenario.toml",
     "load.svg",
     "load.png",
-    "journal.bin",
+    JOURNAL,
 ];
 
 fn absolute(place: &Path) -> Result<PathBuf> {

@@ -10,7 +10,7 @@ mod table;
 
 pub mod plot;
 
-pub use folder::{Folder, OURS, is_ours};
+pub use folder::{Folder, JOURNAL, OURS, check_place};
 pub use format::{interval, number, with_halfwidth};
 pub use manifest::manifest;
 pub use read::{CellRows, Runs};

@@ -22,7 +22,7 @@ pub struct Runs {
 pub struct CellRows {
     /// Which: "full", "workload.clients=5 policy=full".
     pub key: String,
-    /// Replications with the values of all metrics.
+    /// Replications with the values of all metrics, in order of replication.
     pub rows: Vec<Row>,
 }
 
@@ -48,11 +48,13 @@ impl Runs {
             let (key, row) = layout.row(&record).map_err(|problem| {
                 Error::Input(format!("{}:{}: {problem}", path.display(), number + 2))
             })?;
-            match cells.iter_mut().find(|cell| cell.key == key) {
+            // Rows of a cell stand together.
+            match cells.iter_mut().rev().find(|cell| cell.key == key) {
                 Some(cell) => cell.rows.push(row),
                 None => cells.push(CellRows { key, rows: vec![row] }),
             }
         }
+        cells.iter_mut().for_each(|cell| cell.rows.sort_by_key(|(replication, _)| *replication));
         if cells.is_empty() {
             return Err(Error::Input(format!("{}: there are no rows", path.display())));
         }

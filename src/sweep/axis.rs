@@ -302,18 +302,37 @@ impl Axis {
 /// What a column is called, with its unit, and how its values are written: durations in seconds,
 /// rates per second.
 pub fn column(path: &str, values: &[&str]) -> (String, fn(&str) -> String) {
-    let all = |is: fn(&str) -> bool| !values.is_empty() && values.iter().all(|v| is(v));
-    if all(|v| Span::from_str(v).is_ok()) {
-        let seconds: fn(&str) -> String =
-            |v| Span::from_str(v).map_or_else(|_| v.to_owned(), |span| span.seconds().to_string());
-        return (format!("{path}_s"), seconds);
+    let all = |is: fn(&str) -> Option<f64>| {
+        !values.is_empty() && values.iter().all(|value| is(plain(value)).is_some())
+    };
+    if all(seconds) {
+        return (format!("{path}_s"), |value| shown(value, seconds));
     }
-    if all(|v| Rate::from_str(v).is_ok()) {
-        let hertz: fn(&str) -> String =
-            |v| Rate::from_str(v).map_or_else(|_| v.to_owned(), |rate| rate.hertz().to_string());
-        return (format!("{path}_per_s"), hertz);
+    if all(hertz) {
+        return (format!("{path}_per_s"), |value| shown(value, hertz));
     }
-    (path.to_owned(), str::to_owned)
+    (path.to_owned(), |value| plain(value).to_owned())
+}
+
+fn seconds(value: &str) -> Option<f64> {
+    Span::from_str(value).ok().map(Span::seconds)
+}
+
+fn hertz(value: &str) -> Option<f64> {
+    Rate::from_str(value).ok().map(Rate::hertz)
+}
+
+fn shown(value: &str, size: fn(&str) -> Option<f64>) -> String {
+    size(plain(value)).map_or_else(|| value.to_owned(), |size| size.to_string())
+}
+
+/// A text without the quotes around it: `"1s"` is `1s`.
+fn plain(value: &str) -> &str {
+    let within = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+    within('"')
+        .or_else(|| within('\''))
+        .filter(|text| !text.contains(['"', '\'', '\\']))
+        .unwrap_or(value)
 }
 
 #[cfg(test)]
@@ -390,6 +409,8 @@ mod tests {
         };
         assert_eq!(of("t", &["500ms", "1min"]), ("t_s".to_owned(), "0.5,60".to_owned()));
         assert_eq!(of("r", &["60/min", "2/s"]), ("r_per_s".to_owned(), "1,2".to_owned()));
+        assert_eq!(of("t", &["'500ms'", "\"1min\""]), ("t_s".to_owned(), "0.5,60".to_owned()));
+        assert_eq!(of("q", &["\"a\"", "[\"b\"]"]), ("q".to_owned(), "a,[\"b\"]".to_owned()));
         assert_eq!(of("n", &["5", "x"]), ("n".to_owned(), "5,x".to_owned()));
     }
 }

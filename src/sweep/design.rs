@@ -6,6 +6,9 @@ use super::header::Header;
 use crate::error::{Error, Result};
 use crate::experiment::Seed;
 
+/// Keys that no run depends on.
+const IDLE: [&str; 4] = ["format", "title", "expect", "measure.replications"];
+
 /// What is varied, and in which combinations.
 #[derive(Clone, Debug)]
 pub struct Design {
@@ -36,6 +39,16 @@ impl Design {
         let paths: Vec<&String> = axes.iter().flat_map(|axis| &axis.paths).collect();
         if let Some(twice) = (1..paths.len()).find(|i| paths[..*i].contains(&paths[*i])) {
             return Err(Error::Input(format!("--vary: {} is varied twice", paths[twice])));
+        }
+        let idle = |path: &&&String| {
+            IDLE.iter().any(|idle| {
+                path.strip_prefix(idle).is_some_and(|r| r.is_empty() || r.starts_with('.'))
+            })
+        };
+        if let Some(path) = paths.iter().find(idle) {
+            return Err(Error::Input(format!(
+                "--vary: {path} changes nothing about a run; replications are those of -r"
+            )));
         }
         let grid = match sample {
             Some(count) => Grid::hypercube(&axes, count, seed),

@@ -1,16 +1,15 @@
 //! The results folder of a sweep: its journal while it runs, its tables when it is done.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::header::{Header, Shard};
-use super::journal::{Journal, NAME};
+use super::journal::Journal;
 use super::tables::{Tables, Written, write_whole};
 use crate::error::{Error, Result};
-use crate::output::{OURS, is_ours};
+use crate::output::{JOURNAL, OURS, check_place};
 
 /// A folder that belongs to one sweep.
 #[derive(Debug)]
@@ -33,14 +32,8 @@ impl SweepFolder {
     /// Opens the folder for the sweep of `header`, and its journal.
     pub fn open(place: &Path, header: Header, begin: Begin) -> Result<(SweepFolder, Journal)> {
         let folder = SweepFolder { place: place.to_owned() };
-        if place.exists() && !place.is_dir() {
-            let source = io::Error::new(
-                io::ErrorKind::NotADirectory,
-                "this is a file; name a folder with -o",
-            );
-            return Err(Error::Output { path: place.to_owned(), source });
-        }
-        let there = place.join(NAME).exists();
+        check_place(place)?;
+        let there = place.join(JOURNAL).exists();
         match (there, begin) {
             (true, Begin::New) => Err(Error::Input(format!(
                 "{}: the folder has a sweep already; go on with it by sweep --resume, or begin anew by --fresh",
@@ -48,24 +41,11 @@ impl SweepFolder {
             ))),
             (true, Begin::Resume) => Ok((folder, resume(place, &header)?)),
             (false, _) | (true, Begin::Fresh) => {
-                folder.make()?;
+                fs::create_dir_all(place).map_err(Error::output(place))?;
                 let journal = Journal::create(place, header)?;
                 Ok((folder, journal))
             }
         }
-    }
-
-    /// Makes the folder, unless something foreign is in it.
-    fn make(&self) -> Result<()> {
-        let place = &self.place;
-        let taken = fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some());
-        if taken && !is_ours(place) && !place.join(NAME).exists() {
-            return Err(Error::Input(format!(
-                "{}: the folder has files that are not results of retrylab; name another one with -o",
-                place.display()
-            )));
-        }
-        fs::create_dir_all(place).map_err(Error::output(place))
     }
 
     /// Writes the tables of a sweep that is done.
@@ -77,7 +57,7 @@ impl SweepFolder {
             tables.write_summary(&self.place)?,
         ];
         // What another command has left here is of other results.
-        let kept = |name: &str| name == NAME || files.iter().any(|file| file.name == name);
+        let kept = |name: &str| name == JOURNAL || files.iter().any(|file| file.name == name);
         for name in OURS.iter().filter(|name| !kept(name) && **name != MANIFEST) {
             let _ = fs::remove_file(self.place.join(name));
         }

@@ -17,9 +17,7 @@ use std::path::{Path, PathBuf};
 use super::header::Header;
 use crate::engine::digest;
 use crate::error::{Error, Result};
-
-/// The file's name in the folder of a sweep.
-pub const NAME: &str = "journal.bin";
+use crate::output::JOURNAL;
 
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +61,7 @@ pub struct Damage {
 impl Journal {
     /// A new journal in `folder`, in the place of an old one.
     pub fn create(folder: &Path, header: Header) -> Result<Journal> {
-        let path = folder.join(NAME);
+        let path = folder.join(JOURNAL);
         let error = |e| Error::output(&path)(e);
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
@@ -84,7 +82,7 @@ impl Journal {
 
     /// The journal in `folder`, as far as it is whole.
     pub fn open(folder: &Path) -> Result<Journal> {
-        let path = folder.join(NAME);
+        let path = folder.join(JOURNAL);
         let bad = |e: io::Error| Error::Input(format!("{}: {e}", path.display()));
         let file = OpenOptions::new().read(true).write(true).open(&path).map_err(bad)?;
         lock(&file, folder)?;
@@ -291,7 +289,7 @@ mod tests {
         for run in [3, 0, 1, 2, 11, 10, 9, 8, 4, 5, 6, 7] {
             journal.append(&record(run)).unwrap();
         }
-        std::fs::read(folder.join(NAME)).unwrap()
+        std::fs::read(folder.join(JOURNAL)).unwrap()
     }
 
     #[test]
@@ -311,7 +309,7 @@ mod tests {
     fn a_journal_cut_anywhere_is_whole_as_far_as_it_goes() {
         let home = tempfile::tempdir().unwrap();
         let bytes = filled(home.path());
-        let path = home.path().join(NAME);
+        let path = home.path().join(JOURNAL);
         let length = 8 * 6;
         let start = bytes.len() - 12 * length;
         for cut in 0..bytes.len() {
@@ -339,7 +337,7 @@ mod tests {
     fn a_flipped_bit_is_noticed_wherever_it_is() {
         let home = tempfile::tempdir().unwrap();
         let bytes = filled(home.path());
-        let path = home.path().join(NAME);
+        let path = home.path().join(JOURNAL);
         let length = 8 * 6;
         let start = bytes.len() - 12 * length;
         for bit in 0..8 * bytes.len() {

@@ -21,7 +21,7 @@ pub use design::{Design, Varied};
 pub use folder::{Begin, SweepFolder};
 pub use grid::{Grid, MOST_CELLS};
 pub use header::{Header, Shard};
-pub use journal::{Damage, Journal, NAME as JOURNAL, Record};
+pub use journal::{Damage, Journal, Record};
 pub use merge::Parts;
 pub use plan::Sweep;
 pub use run::{Estimate, estimate, run};
