@@ -44,6 +44,10 @@ fn the_same_is_the_same_and_worse_is_worse() {
     let better = run(home.path(), &["diff", "once", "a", "--metric", "success_ratio"]);
     assert_eq!(better.code, 0, "{better:?}");
     assert!(better.out.contains("0 worse, 1 better"), "{}", better.out);
+    // Nothing succeeds: there is no completion time any more.
+    let lost = run(home.path(), &["diff", "a", "once", "--metric", "completion_p99_s"]);
+    assert_eq!(lost.code, 1);
+    assert!(lost.out.contains("1 lost"), "{}", lost.out);
     // Two scenario files, run now.
     let text = SMALL.replace("max_attempts = 3", "max_attempts = 1");
     fs::write(home.path().join("once.toml"), text).unwrap();
@@ -66,6 +70,10 @@ fn policies_and_cells_are_found_by_name() {
     let ran = run(home.path(), &["diff", "two", "other", "--json"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.json()["changes"].as_array().unwrap().iter().all(|one| one["cell"] == "full"));
+    assert_eq!(
+        (&ran.json()["only_in_a"][0], &ran.json()["only_in_b"][0]),
+        (&"none".into(), &"no-retry".into())
+    );
     compare("third", "equal,sdk");
     let ran = run(home.path(), &["diff", "two", "third"]);
     assert_eq!(ran.code, 2);
@@ -110,6 +118,10 @@ fn what_cannot_be_paired_is_refused() {
         ("policy,replication,fingerprint,peak_bin\nfull,x,0x1,5\n", "runs.csv:2: replication"),
         ("policy,replication,fingerprint,peak_bin\nfull,0,0x1,nan\n", "runs.csv:2: peak_bin"),
         ("policy,replication,fingerprint,peak_bin\nfull,0,0x1,1e999\n", "peak_bin"),
+        (
+            "policy,replication,fingerprint,peak_bin\nfull,0,0x1,5\nfull,0,0x1,6\n",
+            "replication 0 of full is there twice, and differs",
+        ),
     ] {
         broken(text);
         refused(&["a", "broken"], said);

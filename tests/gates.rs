@@ -62,7 +62,7 @@ fn a_condition_that_holds_fails_run_compare_and_sweep() {
         "completion_p99_s > 1min",
     ]);
     assert_eq!(failed, 1);
-    assert!(said.contains("a metric has no value"), "{said}");
+    assert!(said.contains("it has no value"), "{said}");
 }
 
 #[test]

@@ -248,6 +248,16 @@ fn what_is_broken_is_said_and_computed_again() {
     assert_eq!(counts(&ran), [12, 11, 1]);
     assert!(ran.err.contains("record 2 is damaged"), "{}", ran.err);
     assert_eq!(tables(&folder), whole);
+    // Killed before the header was written: there is nothing, and it begins.
+    for length in [0, 100, bytes.iter().position(|b| *b == b'\n').unwrap() + 5] {
+        fs::write(&path, &bytes[..length]).unwrap();
+        assert_eq!(counts(&sweep(home.path(), &["-o", "grid", "--resume", "--json"])), [12, 0, 12]);
+        assert_eq!(tables(&folder), whole);
+    }
+    // Nor does another command take the folder.
+    let ran = run(home.path(), &["run", "storm.toml", "-q", "-o", "grid"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("the folder has a sweep"), "{}", ran.err);
     // The header.
     flipped = bytes;
     flipped[20] ^= 1;

@@ -58,7 +58,7 @@ pub fn line(finding: &Finding) -> String {
     let verdict = if finding.met { "met" } else { "not met" };
     let found = match finding.sides {
         Some((left, right)) => format!("{} against {}", number(left), number(right)),
-        None => "a metric has no value".to_owned(),
+        None => "it has no value".to_owned(),
     };
     format!("check: {}: {verdict} ({found})", finding.check)
 }

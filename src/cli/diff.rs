@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Answer;
 use super::common::EffortArgs;
@@ -22,7 +22,7 @@ use crate::scenario::{Document, suggest};
 A folder is read, a scenario file is run. Runs are paired by seed, so that both must have the same one.
 A metric is better or worse when the interval of its difference leaves out 0; intervals hold together
 with 95 % confidence over all metrics (and cells) that are compared, so that fewer --metric are judged more
-sharply. Exit code 1 when one of them is worse.")]
+sharply. Exit code 1 when one of them is worse, or has no value in B any more.")]
 pub struct Args {
     /// Results folder or scenario file: as it was.
     #[arg(value_name = "A")]
@@ -71,7 +71,7 @@ pub fn main(args: &Args) -> Result<Answer> {
         })
         .collect();
     show(args, &first, &second, level, &found)?;
-    let worse = found.iter().any(|(_, one)| one.change == Change::Worse);
+    let worse = found.iter().any(|(_, one)| one.change.is_regression());
     Ok(if worse { Answer::No } else { Answer::Yes })
 }
 
@@ -147,6 +147,14 @@ fn pairs<'a>(
     Ok(found)
 }
 
+/// Cells that only one side has, unless each has a single one.
+fn only_in<'a>(one: &'a Runs, other: &Runs) -> Vec<&'a str> {
+    let single = one.cells.len() == 1 && other.cells.len() == 1;
+    let there = |key: &str| other.cells.iter().any(|cell| cell.key == key);
+    let keys = one.cells.iter().map(|cell| cell.key.as_str());
+    keys.filter(|key| !single && !there(key)).collect()
+}
+
 fn show(
     args: &Args,
     first: &Runs,
@@ -154,31 +162,8 @@ fn show(
     level: f64,
     found: &[(&str, MetricChange)],
 ) -> Result<()> {
-    let count = |change: Change| found.iter().filter(|(_, one)| one.change == change).count();
     if args.json {
-        let one = |(cell, one): &(&str, MetricChange)| {
-            json!({
-                "cell": cell,
-                "metric": one.metric,
-                "n": one.n,
-                "mean_a": one.means.0,
-                "mean_b": one.means.1,
-                "difference": one.difference,
-                "interval": one.interval,
-                "change": one.change.word(),
-            })
-        };
-        let document = json!({
-            "schema": "retrylab.diff/1",
-            "a": first.name,
-            "b": second.name,
-            "seed": first.seed,
-            "level_of_each": level,
-            "worse": count(Change::Worse),
-            "better": count(Change::Better),
-            "changes": found.iter().map(one).collect::<Vec<_>>(),
-        });
-        return print(&format!("{document:#}"));
+        return print(&format!("{:#}", document(first, second, level, found)));
     }
     let several = found.iter().any(|(cell, _)| *cell != found[0].0);
     let mut header = vec!["metric", "A", "B", "B - A", "change"];
@@ -192,8 +177,8 @@ fn show(
         let mut row = vec![
             one.metric.clone(),
             number(one.means.0),
-            number(one.means.1),
-            with_halfwidth(one.difference, one.interval),
+            if one.n > 0 { number(one.means.1) } else { "–".to_owned() },
+            if one.n > 0 { with_halfwidth(one.difference, one.interval) } else { "–".to_owned() },
             one.change.word().to_owned(),
         ];
         if several {
@@ -202,16 +187,56 @@ fn show(
         table.row(row);
     }
     let style = if args.markdown { Style::Markdown } else { Style::Text };
+    let lonely: String = [("A", only_in(first, second)), ("B", only_in(second, first))]
+        .iter()
+        .filter(|(_, cells)| !cells.is_empty())
+        .map(|(side, cells)| format!("only in {side}, and not compared: {}\n", cells.join(", ")))
+        .collect();
     print(&format!(
-        "A: {}, B: {}, paired by seed\n{}{} worse, {} better, {} other differences, {} without a difference, {} the same in every run; 95 % confidence over all {}",
+        "A: {}, B: {}, paired by seed\n{}{lonely}{} worse, {} better, {} lost, {} other differences, {} without a difference, {} the same in every run; 95 % confidence over all {}",
         first.name,
         second.name,
         table.show(style),
-        count(Change::Worse),
-        count(Change::Better),
-        count(Change::Differs) + count(Change::Unknown),
-        count(Change::NoDifference),
-        count(Change::Same),
+        count(found, Change::Worse),
+        count(found, Change::Better),
+        count(found, Change::Lost),
+        count(found, Change::Differs) + count(found, Change::Unknown),
+        count(found, Change::NoDifference),
+        count(found, Change::Same),
         found.len()
     ))
+}
+
+/// The differences for programs.
+fn document(first: &Runs, second: &Runs, level: f64, found: &[(&str, MetricChange)]) -> Value {
+    let one = |(cell, one): &(&str, MetricChange)| {
+        json!({
+            "cell": cell,
+            "metric": one.metric,
+            "n": one.n,
+            "mean_a": one.means.0,
+            "mean_b": Some(one.means.1).filter(|mean| mean.is_finite()),
+            "difference": Some(one.difference).filter(|mean| mean.is_finite()),
+            "interval": one.interval,
+            "change": one.change.word(),
+        })
+    };
+    json!({
+        "schema": "retrylab.diff/1",
+        "a": first.name,
+        "b": second.name,
+        "seed": first.seed,
+        "level_of_each": level,
+        "worse": count(found, Change::Worse),
+        "better": count(found, Change::Better),
+        "lost": count(found, Change::Lost),
+        "only_in_a": only_in(first, second),
+        "only_in_b": only_in(second, first),
+        "changes": found.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+/// How many have this change.
+fn count(found: &[(&str, MetricChange)], change: Change) -> usize {
+    found.iter().filter(|(_, one)| one.change == change).count()
 }

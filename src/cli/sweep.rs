@@ -91,8 +91,7 @@ pub fn main(args: &Args) -> Result<Answer> {
     };
     let header = sweep.header(&args.scenario.name(), args.shard, sweep.survey()?)?;
     check_metrics(&args.metric, &header)?;
-    let metrics: Vec<&str> = header.columns.iter().map(|(name, _)| name.as_str()).collect();
-    let checks = Check::all(&sweep.document.scenario()?, &args.checks.fail_if, &metrics)?;
+    let checks = checks(args, &sweep, &header)?;
     let begin = match (args.resume, args.fresh) {
         (true, _) => Begin::Resume,
         (_, true) => Begin::Fresh,
@@ -132,6 +131,18 @@ pub fn main(args: &Args) -> Result<Answer> {
         true => Ok(Answer::Yes),
         false => Ok(Answer::No),
     }
+}
+
+/// What every cell is held to.
+fn checks(args: &Args, sweep: &Sweep, header: &Header) -> Result<Vec<Check>> {
+    let metrics: Vec<&str> = header.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let checks = Check::all(&sweep.document.scenario()?, &args.checks.fail_if, &metrics)?;
+    if checks.iter().any(Check::needs_capacity) {
+        // Better said now than after the runs.
+        let capacity = sweep.cell(0)?.capacity_per_window();
+        checks.iter().try_for_each(|check| check.needs_no_more_than(capacity))?;
+    }
+    Ok(checks)
 }
 
 /// A line for each check that a cell does not meet.

@@ -70,7 +70,8 @@ impl Check {
     ) -> Result<Finding> {
         self.needs_no_more_than(capacity)?;
         let value = |name: &str| if name == CAPACITY { capacity } else { mean(name) };
-        let sides = self.condition.sides(&value);
+        // 0 / 0 says nothing, and nothing is well that says nothing.
+        let sides = self.condition.sides(&value).filter(|(a, b)| !a.is_nan() && !b.is_nan());
         let met = sides.is_some_and(|sides| self.condition.holds(sides) == self.must_hold);
         let check = match self.must_hold {
             true => self.condition.text().to_owned(),
@@ -92,6 +93,7 @@ mod tests {
         assert!(met("a >= 2", true) && !met("a >= 2", false));
         assert!(met("a > 2 * capacity", false) && !met("a > 2 * capacity", true));
         assert!(!met("b < 5", true) && !met("b < 5", false));
+        assert!(!met("(a - 2) / (a - 2) > 1", true) && !met("(a - 2) / (a - 2) > 1", false));
         let error = check("a > capacity", true).judge(None, mean).unwrap_err();
         assert!(error.to_string().contains("compare with a number"), "{error}");
     }

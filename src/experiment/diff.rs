@@ -22,6 +22,8 @@ pub enum Change {
     Differs,
     /// Too few runs to say.
     Unknown,
+    /// No run has it any more.
+    Lost,
 }
 
 impl Change {
@@ -34,6 +36,7 @@ impl Change {
             Change::Worse => "worse",
             Change::Differs => "differs",
             Change::Unknown => "unknown",
+            Change::Lost => "lost",
         }
     }
 }
@@ -55,7 +58,14 @@ pub struct MetricChange {
     pub change: Change,
 }
 
-/// The change of one metric, paired by replication, at `level`; None when no replication has both.
+impl Change {
+    /// True for what a gate must not let through.
+    pub fn is_regression(self) -> bool {
+        matches!(self, Change::Worse | Change::Lost)
+    }
+}
+
+/// The change of one metric, paired by replication, at `level`; None when the first has no value.
 pub fn change(
     metric: &str,
     (first, at): (Rows<'_>, usize),
@@ -67,8 +77,20 @@ pub fn change(
         Some((values[at]?, second[place].1[other_at]?))
     };
     let (left, right): (Vec<f64>, Vec<f64>) = first.iter().filter_map(pair).unzip();
-    let paired = compare(&right, &left).ok()?.difference;
     let n = left.len();
+    if n == 0 {
+        let had: Vec<f64> = first.iter().filter_map(|(_, values)| values[at]).collect();
+        let mean = had.iter().sum::<f64>() / had.len() as f64;
+        return (!had.is_empty()).then(|| MetricChange {
+            metric: metric.to_owned(),
+            n,
+            means: (mean, f64::NAN),
+            difference: f64::NAN,
+            interval: None,
+            change: Change::Lost,
+        });
+    }
+    let paired = compare(&right, &left).ok()?.difference;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / n as f64;
     let interval = paired.sd.and_then(|sd| student::interval(paired.mean, sd, n, level));
     let same = left == right;
@@ -125,5 +147,8 @@ mod tests {
         let found = change("peak_bin", (&left, 0), (&right, 0), 0.95).unwrap();
         assert_eq!((found.n, found.means, found.difference), (2, (3.0, 4.5), 1.5));
         assert_eq!(change("peak_bin", (&left[2..], 0), (&right, 0), 0.95), None);
+        let lost = change("peak_bin", (&right, 0), (&left[2..], 0), 0.95).unwrap();
+        assert_eq!((lost.n, lost.change), (0, Change::Lost));
+        assert!(lost.change.is_regression());
     }
 }

@@ -25,6 +25,12 @@ impl Folder {
     pub fn stage(place: &Path) -> Result<Folder> {
         let place = absolute(place)?;
         check_place(&place)?;
+        if place.join(JOURNAL).exists() {
+            return Err(Error::Input(format!(
+                "{}: the folder has a sweep; name another one with -o",
+                place.display()
+            )));
+        }
         let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let parent = place.parent().unwrap_or(Path::new("/")).to_owned();
         let made = (!parent.exists()).then(|| parent.clone());

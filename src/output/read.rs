@@ -54,7 +54,10 @@ impl Runs {
                 None => cells.push(CellRows { key, rows: vec![row] }),
             }
         }
-        cells.iter_mut().for_each(|cell| cell.rows.sort_by_key(|(replication, _)| *replication));
+        cells
+            .iter_mut()
+            .try_for_each(CellRows::tidy)
+            .map_err(|problem| Error::Input(format!("{}: {problem}", path.display())))?;
         if cells.is_empty() {
             return Err(Error::Input(format!("{}: there are no rows", path.display())));
         }
@@ -64,6 +67,22 @@ impl Runs {
             metrics: layout.metrics,
             cells,
         })
+    }
+}
+
+impl CellRows {
+    /// Rows in order of replication, each once: two drawn cells may have the same values, and then have
+    /// the same runs.
+    fn tidy(&mut self) -> std::result::Result<(), String> {
+        self.rows.sort_by_key(|(replication, _)| *replication);
+        self.rows.dedup();
+        match self.rows.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            None => Ok(()),
+            Some(pair) => Err(format!(
+                "replication {} of {} is there twice, and differs",
+                pair[0].0, self.key
+            )),
+        }
     }
 }
 

@@ -23,10 +23,12 @@ enum Values {
     Range(Range),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct Range {
     low: Quantity,
     high: Quantity,
+    /// The ends as they were written.
+    ends: [String; 2],
     /// Even in the logarithm.
     log: bool,
     /// How many, ends included; None when they are drawn.
@@ -68,16 +70,16 @@ impl Quantity {
         }
     }
 
-    /// The text of a number of this kind, to six digits.
+    /// The text of a number of this kind.
     fn with_size(self, size: f64) -> String {
         match self {
             Quantity::Whole(_) => format!("{}", size.round() as i64),
             Quantity::Real(_) => {
-                let text = six_digits(size);
+                let text = format!("{size}");
                 if text.contains('.') { text } else { format!("{text}.0") }
             }
-            Quantity::Span(_) => format!("{}s", nanoseconds(&six_digits(size))),
-            Quantity::Rate(_) => format!("{}/s", six_digits(size)),
+            Quantity::Span(_) => format!("{}s", nanoseconds(&format!("{size}"))),
+            Quantity::Rate(_) => format!("{size}/s"),
         }
     }
 
@@ -90,11 +92,10 @@ impl Quantity {
     }
 }
 
-/// A number to six significant digits, without an exponent.
-fn six_digits(size: f64) -> String {
+/// A number to six significant digits.
+fn six_digits(size: f64) -> f64 {
     // What `{:e}` rounds is what is printed.
-    let rounded: f64 = format!("{size:.5e}").parse().unwrap_or(size);
-    format!("{rounded}")
+    format!("{size:.5e}").parse().unwrap_or(size)
 }
 
 /// Cuts a text of seconds after its ninth decimal: nothing is finer than a nanosecond.
@@ -150,6 +151,7 @@ impl Range {
                 format!("the end \"{}\" is no number, duration or rate", text.trim())
             })
         };
+        let ends = [low.trim().to_owned(), high.trim().to_owned()];
         let (low, high) = (end(low)?, end(high)?);
         if low.kind() != high.kind() {
             return Err(format!("one end is a {} and the other a {}", low.kind(), high.kind()));
@@ -166,7 +168,7 @@ impl Range {
             (Quantity::Whole(low), Quantity::Real(_)) => Quantity::Real(low as f64),
             _ => low,
         };
-        Ok(Some(Range { low, high, log, points }))
+        Ok(Some(Range { low, high, ends, log, points }))
     }
 
     /// `lin5`, `log5`, or `lin` and `log` for ranges that are drawn from.
@@ -191,11 +193,19 @@ impl Range {
     /// The value at a share of the way from the low end to the high one.
     fn at(&self, share: f64) -> String {
         let (low, high) = (self.low.size(), self.high.size());
+        // The ends are exact.
+        if share <= 0.0 || share >= 1.0 {
+            let end = &self.ends[usize::from(share >= 1.0)];
+            let real = matches!(self.low, Quantity::Real(_)) && !end.contains(['.', 'e']);
+            return if real { format!("{end}.0") } else { end.clone() };
+        }
         let size = match self.log {
             true => low * math::pow(high / low, share),
             false => low + (high - low) * share,
         };
-        self.low.with_size(size.clamp(low, high))
+        let rounded = six_digits(size);
+        // Rounding must not leave a narrow range.
+        self.low.with_size(if (low..=high).contains(&rounded) { rounded } else { size })
     }
 
     fn grid(&self, points: u32) -> Vec<String> {
@@ -360,10 +370,11 @@ mod tests {
         assert_eq!(grid("clients=10..10000:log4"), ["10", "100", "1000", "10000"]);
         assert_eq!(grid("clients=1..3:lin9"), ["1", "2", "3"], "whole numbers, each once");
         assert_eq!(grid("share=0..1.0:lin3"), ["0.0", "0.5", "1.0"]);
-        assert_eq!(grid("t=100ms..10s:log3"), ["0.1s", "1s", "10s"]);
+        assert_eq!(grid("t=100ms..10s:log3"), ["100ms", "1s", "10s"]);
         assert_eq!(grid("t=1s..2s:log3"), ["1s", "1.41421s", "2s"]);
-        assert_eq!(grid("r=60/min..4/s:log3"), ["1/s", "2/s", "4/s"]);
-        assert_eq!(grid("t=1ns..3ns:lin3"), ["0.000000001s", "0.000000002s", "0.000000003s"]);
+        assert_eq!(grid("x=1234567.0..1234569.0:lin3"), ["1234567.0", "1234568.0", "1234569.0"]);
+        assert_eq!(grid("r=60/min..4/s:log3"), ["60/min", "2/s", "4/s"]);
+        assert_eq!(grid("t=1ns..3ns:lin3"), ["1ns", "0.000000002s", "3ns"]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl SweepFolder {
     pub fn open(place: &Path, header: Header, begin: Begin) -> Result<(SweepFolder, Journal)> {
         let folder = SweepFolder { place: place.to_owned() };
         check_place(place)?;
-        let there = place.join(JOURNAL).exists();
+        let there = Journal::is_begun(place);
         match (there, begin) {
             (true, Begin::New) => Err(Error::Input(format!(
                 "{}: the folder has a sweep already; go on with it by sweep --resume, or begin anew by --fresh",
@@ -43,6 +43,10 @@ impl SweepFolder {
             (false, _) | (true, Begin::Fresh) => {
                 fs::create_dir_all(place).map_err(Error::output(place))?;
                 let journal = Journal::create(place, header)?;
+                // Old tables are of other runs; without them a killed sweep is not taken for them.
+                for name in OURS.iter().filter(|name| **name != JOURNAL) {
+                    let _ = fs::remove_file(place.join(name));
+                }
                 Ok((folder, journal))
             }
         }

@@ -80,6 +80,20 @@ impl Journal {
         Ok(Journal { path, file, header, start, records: 0, places, damage: Damage::default() })
     }
 
+    /// True when `folder` has a journal with its header, or something else in its place; a journal
+    /// that was killed before has no runs.
+    pub fn is_begun(folder: &Path) -> bool {
+        let Ok(file) = File::open(folder.join(JOURNAL)) else {
+            return folder.join(JOURNAL).exists();
+        };
+        let mut reader = BufReader::new(file.take(MOST_HEADER));
+        let mut line = || {
+            let mut bytes = Vec::new();
+            reader.read_until(b'\n', &mut bytes).is_ok() && bytes.ends_with(b"\n")
+        };
+        line() && line()
+    }
+
     /// The journal in `folder`, as far as it is whole.
     pub fn open(folder: &Path) -> Result<Journal> {
         let path = folder.join(JOURNAL);
