@@ -164,6 +164,7 @@ fn parts_that_do_not_fit_are_named() {
         (&["1of2", "1of3"], "1of3 is of another sweep than 1of2: it was divided in 3, not in 2"),
         (&["1of2", "seed"], "the seed is 0x2a there, and 0x7 here"),
         (&["torn", "1of2"], "part 2/2 is not finished: 1 of its runs are missing"),
+        (&["1of2", "./1of2"], "./1of2 is named twice"),
         (&["nowhere"], "nowhere/journal.bin"),
     ] {
         let args = [&["merge", "-o", "merged"][..], parts].concat();

@@ -14,6 +14,11 @@ impl Parts {
     /// The parts in these folders; all of one sweep, each once, none missing.
     pub fn open(folders: &[PathBuf]) -> Result<Parts> {
         let name = |folder: &PathBuf| folder.display().to_string();
+        let place = |folder: &PathBuf| folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let places: Vec<PathBuf> = folders.iter().map(place).collect();
+        if let Some(twice) = (1..places.len()).find(|i| places[..*i].contains(&places[*i])) {
+            return Err(Error::Input(format!("{} is named twice", name(&folders[twice]))));
+        }
         let mut parts: Vec<(String, Journal)> = Vec::new();
         for folder in folders {
             let journal = Journal::open(folder)?;
