@@ -117,7 +117,7 @@ impl Journal {
 
     fn scan(&mut self, mut reader: impl Read) -> Result<()> {
         let bad = |path: &Path, e: io::Error| Error::Input(format!("{}: {e}", path.display()));
-        let mut bytes = Vec::new();
+        let (mut bytes, mut again) = (Vec::new(), Vec::new());
         loop {
             bytes.clear();
             let length = self.length() as u64;
@@ -132,9 +132,12 @@ impl Journal {
             let whole = decode(&bytes).filter(|record| self.slot(record.run).is_some());
             match whole {
                 None => self.damage.records.push(number),
+                // Looked at later: looking back would move the reader.
+                Some(record) if self.has(record.run) => again.push((record, number)),
                 Some(record) => self.note(&record, number)?,
             }
         }
+        again.iter().try_for_each(|(record, number)| self.note(record, *number))?;
         if self.damage.torn_bytes > 0 {
             let end = self.start + u64::from(self.records) * self.length() as u64;
             self.file.set_len(end).map_err(Error::output(&self.path))?;
@@ -368,6 +371,22 @@ mod tests {
             assert_eq!(journal.damage().records, [((at - start) / length) as u32]);
             assert_eq!(journal.finished(), 11);
         }
+    }
+
+    #[test]
+    fn a_record_that_is_there_twice_counts_once() {
+        let home = tempfile::tempdir().unwrap();
+        let whole = Header { replications: 3_000, ..header() };
+        let mut journal = Journal::create(home.path(), whole.clone()).unwrap();
+        for run in std::iter::once(0).chain(0..whole.runs()) {
+            journal.append(&record(run)).unwrap();
+        }
+        drop(journal);
+        let mut journal = Journal::open(home.path()).unwrap();
+        assert_eq!((journal.finished(), journal.damage()), (whole.runs(), &Damage::default()));
+        assert_eq!(journal.read(whole.runs() - 1).unwrap(), Some(record(whole.runs() - 1)));
+        // One that differs is of no sweep.
+        assert!(journal.append(&Record { events: 9, ..record(5) }).is_err());
     }
 
     #[test]
