@@ -22,4 +22,4 @@ pub use policies::{NamedPolicy, Place, Target, swap};
 pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
 pub use schedule::{Retry, Schedule, Spread, Survival};
 pub use seed::Seed;
-pub use summary::{MetricSummary, WindowRow, summaries, windows};
+pub use summary::{MetricSummary, WindowRow, summaries, summary_of, windows};

@@ -1,9 +1,9 @@
 //! From rows to summaries: per metric, and per window of the load curve.
 
 use super::CellRuns;
-use crate::metrics::Metric;
+use crate::metrics::{INDICATOR, Metric};
 use crate::stats::quantile::nearest_rank;
-use crate::stats::summary::{Summary, summarise};
+use crate::stats::summary::{Summary, summarise, summarise_share};
 
 /// One metric of one cell over replications.
 #[derive(Clone, Debug)]
@@ -14,6 +14,11 @@ pub struct MetricSummary<'a> {
     pub summary: Option<Summary>,
 }
 
+/// The summary of a metric with this unit: an indicator is a share, all else is a mean.
+pub fn summary_of(unit: &str, values: &[f64]) -> Option<Summary> {
+    if unit == INDICATOR { summarise_share(values) } else { summarise(values) }
+}
+
 /// All metrics of a cell over its replications.
 pub fn summaries(cell: &CellRuns) -> Vec<MetricSummary<'_>> {
     let column = |index: usize| -> Vec<f64> {
@@ -21,7 +26,10 @@ pub fn summaries(cell: &CellRuns) -> Vec<MetricSummary<'_>> {
     };
     let metrics = cell.cell.metrics.iter().enumerate();
     metrics
-        .map(|(index, metric)| MetricSummary { metric, summary: summarise(&column(index)) })
+        .map(|(index, metric)| {
+            let summary = summary_of(metric.unit, &column(index));
+            MetricSummary { metric, summary }
+        })
         .collect()
 }
 

@@ -15,6 +15,9 @@ pub enum Better {
     Neither,
 }
 
+/// The unit of a metric that says whether something has happened in a run: 1, or 0.
+pub const INDICATOR: &str = "0/1";
+
 /// One metric.
 #[derive(Clone, Debug)]
 pub struct Metric {

@@ -7,7 +7,7 @@ mod recorder;
 mod table;
 mod windows;
 
-pub use catalog::{Better, GroupLayers, Metric, catalog, direction};
+pub use catalog::{Better, GroupLayers, INDICATOR, Metric, catalog, direction};
 pub use parts::Part;
 pub use recorder::{Facts, Recorder, Watch};
 pub use windows::{Series, SlidingPeak};

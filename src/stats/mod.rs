@@ -4,7 +4,11 @@
 
 mod sum;
 
+pub mod batch;
 pub mod paired;
 pub mod quantile;
+pub mod ratio;
 pub mod student;
 pub mod summary;
+pub mod warm_up;
+pub mod wilson;

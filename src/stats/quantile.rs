@@ -5,6 +5,8 @@
 //! Statistical Packages", The American Statistician 50 (1996), definition 1,
 //! <https://doi.org/10.1080/00031305.1996.10473566>.
 
+use statrs::distribution::{Binomial, DiscreteCDF};
+
 /// The `⌈q·n⌉`-th smallest of `sorted` (the smallest for `q = 0`).
 ///
 /// The slice must be ascending. `None` when it is empty or `q` is outside 0..=1. A product
@@ -20,6 +22,43 @@ pub fn nearest_rank<T: Copy>(sorted: &[T], q: f64) -> Option<T> {
         if (exact - whole).abs() <= 4.0 * f64::EPSILON * exact { whole } else { exact.ceil() };
     let index = (rank as usize).max(1) - 1;
     sorted.get(index).copied()
+}
+
+/// Ranks, from 1, of the two of `n` ascending values between which the `q`-quantile of their source lies,
+/// with a confidence of at least `level`, whatever the distribution.
+///
+/// The number of values below the quantile is binomial; each tail gets at most half of the risk.
+/// `None` when there are too few values for that, or `q` or `level` is not within 0 to 1. Source: G. J. Hahn and
+/// W. Q. Meeker, "Statistical Intervals" (1991), section 5.2, <https://doi.org/10.1002/9780470316771>.
+pub fn interval_ranks(n: usize, q: f64, level: f64) -> Option<(usize, usize)> {
+    let valid = n > 0 && q > 0.0 && q < 1.0 && level > 0.0 && level < 1.0;
+    let n = n as u64;
+    let below = Binomial::new(q, n).ok().filter(|_| valid)?;
+    let risk = (1.0 - level) / 2.0;
+    // It is missed when fewer than `low`, or `high` and more, are below the quantile.
+    let low = first(n, |rank| below.cdf(rank) > risk);
+    let high = first(n, |rank| below.sf(rank) <= risk) + 1;
+    (low >= 1 && high <= n).then_some((low as usize, high as usize))
+}
+
+/// The first of 0 to `n` that `holds`, or `n`, where all after it hold as well.
+fn first(n: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut from, mut to) = (0, n);
+    while from < to {
+        let middle = from + (to - from) / 2;
+        if holds(middle) {
+            to = middle;
+        } else {
+            from = middle + 1;
+        }
+    }
+    from
+}
+
+/// The values at [`interval_ranks`] of `sorted`, which must be ascending.
+pub fn interval<T: Copy>(sorted: &[T], q: f64, level: f64) -> Option<(T, T)> {
+    let (low, high) = interval_ranks(sorted.len(), q, level)?;
+    Some((*sorted.get(low - 1)?, *sorted.get(high - 1)?))
 }
 
 #[cfg(test)]
@@ -59,6 +98,29 @@ mod tests {
         assert_eq!(nearest_rank(&numbers, 0.999), Some(999_000));
         assert_eq!(nearest_rank(&numbers, 0.999_000_1), Some(999_001));
         assert_eq!(nearest_rank(&numbers, 1e-9), Some(1));
+    }
+
+    /// W. J. Conover, "Practical Nonparametric Statistics": ranks for the median.
+    #[test]
+    fn intervals_of_a_median_have_the_ranks_of_the_sign_test() {
+        for (n, low, high) in [(6_u32, 1, 6), (10, 2, 9), (20, 6, 15), (50, 18, 33), (100, 40, 61)]
+        {
+            let numbers: Vec<u32> = (1..=n).collect();
+            assert_eq!(interval(&numbers, 0.5, 0.95), Some((low, high)), "{n}");
+        }
+        let few = [1, 2, 3, 4, 5];
+        assert_eq!(interval(&few, 0.5, 0.95), None, "five values say too little");
+    }
+
+    #[test]
+    fn a_tail_needs_many_values() {
+        let numbers: Vec<u32> = (1..=1_000).collect();
+        assert_eq!(interval(&numbers[..70], 0.95, 0.95), None);
+        let (low, high) = interval(&numbers, 0.95, 0.95).unwrap();
+        // 950 ± 1.96 · √47.5
+        assert!(low.abs_diff(937) <= 1 && high.abs_diff(964) <= 1, "{low} {high}");
+        assert_eq!(interval(&numbers, 1.0, 0.95), None);
+        assert_eq!(interval::<u32>(&[], 0.5, 0.95), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::student;
 use super::sum::compensated_sum;
+use super::wilson::wilson;
 
 /// Confidence of the interval in a [`Summary`].
 const LEVEL: f64 = 0.95;
@@ -47,6 +48,14 @@ pub fn summarise(values: &[f64]) -> Option<Summary> {
         min,
         max,
     })
+}
+
+/// Summary of values that are 1 where something has happened and 0 where it has not: the mean is
+/// its share, the interval Wilson's, there for a single value as well.
+pub fn summarise_share(values: &[f64]) -> Option<Summary> {
+    let summary = summarise(values)?;
+    let happened = values.iter().filter(|value| **value != 0.0).count();
+    Some(Summary { ci95: wilson(happened as u64, values.len() as u64, LEVEL), ..summary })
 }
 
 /// Sample variance about a known mean (divisor `n − 1`), for at least two values.
@@ -106,6 +115,16 @@ mod tests {
         assert_eq!(summarise(&[]), None);
         assert_eq!(summarise(&[1.0, f64::NAN]), None);
         assert_eq!(summarise(&[f64::INFINITY]), None);
+    }
+
+    #[test]
+    fn a_share_has_an_interval_even_when_nothing_has_happened() {
+        let summary = summarise_share(&[0.0; 200]).unwrap();
+        let (low, high) = summary.ci95.unwrap();
+        assert!(summary.mean == 0.0 && low == 0.0 && (high - 0.0189).abs() < 5e-4);
+        let summary = summarise_share(&[0.0, 1.0, 1.0, 1.0]).unwrap();
+        assert_eq!((summary.mean, summary.ci95), (0.75, wilson(3, 4, LEVEL)));
+        assert_eq!(summarise_share(&[]), None);
     }
 
     #[test]

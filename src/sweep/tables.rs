@@ -1,5 +1,6 @@
 //! The result files of a finished sweep, written row by row.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,8 +10,9 @@ use super::header::Header;
 use super::journal::{Journal, Record};
 use crate::engine::Fnv;
 use crate::error::{Error, Result};
-use crate::stats::quantile::nearest_rank;
-use crate::stats::summary::{Summary, summarise};
+use crate::experiment::summary_of;
+use crate::stats::quantile::{interval_ranks, nearest_rank};
+use crate::stats::summary::Summary;
 
 /// The tables of a sweep whose runs are all there.
 pub struct Tables {
@@ -18,6 +20,18 @@ pub struct Tables {
     design: Design,
     varied: Vec<Varied>,
     events: u64,
+    ranks: Ranks,
+}
+
+/// Ranks of the ends of intervals, by the number of values.
+#[derive(Debug, Default)]
+struct Ranks(BTreeMap<usize, [Option<(usize, usize)>; 2]>);
+
+impl Ranks {
+    /// Those of the intervals of the 50 and 95 % points of so many values.
+    fn of(&mut self, n: usize) -> [Option<(usize, usize)>; 2] {
+        *self.0.entry(n).or_insert_with(|| [0.5, 0.95].map(|q| interval_ranks(n, q, 0.95)))
+    }
 }
 
 /// A file that was written.
@@ -38,6 +52,8 @@ pub struct CellMetric {
     pub summary: Option<Summary>,
     /// Nearest-rank 5, 50 and 95 % points.
     pub quantiles: Option<[f64; 3]>,
+    /// Intervals of the 50 and 95 % points, where there are replications enough.
+    pub intervals: [Option<(f64, f64)>; 2],
 }
 
 impl Tables {
@@ -45,7 +61,7 @@ impl Tables {
     pub fn new(journal: Journal) -> Result<Tables> {
         let design = Design::of(journal.header())?;
         let varied = design.columns();
-        Ok(Tables { journal, design, varied, events: 0 })
+        Ok(Tables { journal, design, varied, events: 0, ranks: Ranks::default() })
     }
 
     /// Which sweep it is.
@@ -82,8 +98,9 @@ impl Tables {
     /// All metrics of a cell, in the order of the header's columns.
     pub fn summaries(&mut self, cell: u64) -> Result<Vec<CellMetric>> {
         let records = self.records(cell)?;
-        let columns = self.journal.header().columns.len();
-        Ok((0..columns).map(|column| CellMetric::of(&records, column)).collect())
+        let columns = self.journal.header().columns.iter().enumerate();
+        let ranks = &mut self.ranks;
+        Ok(columns.map(|(at, (_, unit))| CellMetric::of(&records, at, unit, ranks)).collect())
     }
 
     /// Writes runs.csv: a row per run, in order, a column per metric.
@@ -140,35 +157,44 @@ impl Tables {
 }
 
 /// Columns of summary.csv after `n`.
-const NUMBERS: [&str; 9] =
-    ["mean", "sd", "ci95_low", "ci95_high", "min", "p05", "p50", "p95", "max"];
+const NUMBERS: [&str; 13] = [
+    "mean",
+    "sd",
+    "ci95_low",
+    "ci95_high",
+    "min",
+    "p05",
+    "p50",
+    "p95",
+    "max",
+    "p50_ci95_low",
+    "p50_ci95_high",
+    "p95_ci95_low",
+    "p95_ci95_high",
+];
 
 impl CellMetric {
-    fn of(records: &[Record], column: usize) -> CellMetric {
+    fn of(records: &[Record], column: usize, unit: &str, ranks: &mut Ranks) -> CellMetric {
         let mut values: Vec<f64> =
             records.iter().filter_map(|record| record.values[column]).collect();
-        let summary = summarise(&values);
+        let summary = summary_of(unit, &values);
         values.sort_unstable_by(f64::total_cmp);
         let point = |q| nearest_rank(&values, q);
         let quantiles = || Some([point(0.05)?, point(0.5)?, point(0.95)?]);
-        CellMetric { summary, quantiles: quantiles() }
+        let ends = |(low, high): (usize, usize)| (values[low - 1], values[high - 1]);
+        let intervals = ranks.of(values.len()).map(|ranks| ranks.map(ends));
+        CellMetric { summary, quantiles: quantiles(), intervals }
     }
 
-    fn numbers(&self) -> [Option<f64>; 9] {
+    fn numbers(&self) -> [Option<f64>; 13] {
         let s = self.summary.as_ref();
-        let ci = s.and_then(|s| s.ci95);
-        let point = |i: usize| self.quantiles.map(|q| q[i]);
-        [
-            s.map(|s| s.mean),
-            s.and_then(|s| s.sd),
-            ci.map(|c| c.0),
-            ci.map(|c| c.1),
-            s.map(|s| s.min),
-            point(0),
-            point(1),
-            point(2),
-            s.map(|s| s.max),
-        ]
+        let ends = |ci: Option<(f64, f64)>| [ci.map(|c| c.0), ci.map(|c| c.1)];
+        let [low, high] = ends(s.and_then(|s| s.ci95));
+        let [p05, p50, p95] = [0, 1, 2].map(|i| self.quantiles.map(|q| q[i]));
+        let [[p50_low, p50_high], [p95_low, p95_high]] = self.intervals.map(ends);
+        let (mean, sd) = (s.map(|s| s.mean), s.and_then(|s| s.sd));
+        let (min, max) = (s.map(|s| s.min), s.map(|s| s.max));
+        [mean, sd, low, high, min, p05, p50, p95, max, p50_low, p50_high, p95_low, p95_high]
     }
 }
 
