@@ -87,7 +87,7 @@ const SYNTAX: [Case; 11] = [
     ("clients = 20", "clients = 1e400", "5:11", &["1e400", "too large"]),
 ];
 
-const VALUES: [Case; 43] = [
+const VALUES: [Case; 49] = [
     ("format = 1", "format = 2", "1:1", &["format 2", "reads format 1"]),
     ("\"Twenty clients\"", "3", "2:1", &["title", "the number 3", "text in quotes"]),
     (
@@ -167,6 +167,42 @@ const VALUES: [Case; 43] = [
     ),
     ("window = \"100ms\"", "window = \"0s\"", "25:1", &["window of 0s", "\"100ms\""]),
     ("\"10min\"", "\"0s\"", "26:1", &["horizon of 0s", "\"10min\""]),
+    (
+        "\"10min\"",
+        "\"10min\"\nhealth = { window = \"1ns\", last = 1 }",
+        "27:12",
+        &["measure.health.window", "10000000 windows of 1ns"],
+    ),
+    (
+        "\"10min\"",
+        "\"10min\"\nhealth = { window = \"4min\", last = 3 }",
+        "27:29",
+        &["measure.health.last", "last = 3", "1 to 2"],
+    ),
+    (
+        "[measure]",
+        "[trigger]\nto = \"10min\"\nwithout = [\"provider.faults=[]\"]\n[measure]",
+        "25:1",
+        &["trigger.to", "horizon of 600s", "longer measure.horizon"],
+    ),
+    (
+        "[measure]",
+        "[trigger]\nto = \"1s\"\nwithout = []\n[measure]",
+        "26:1",
+        &["trigger.without", "without its trigger", "provider.faults=[]"],
+    ),
+    (
+        "[measure]",
+        "[trigger]\nto = \"1s\"\nwithout = [\"provider.faults\"]\n[measure]",
+        "26:12",
+        &["trigger.without.0", "write path=value"],
+    ),
+    (
+        "[measure]",
+        "[trigger]\nto = \"1s\"\nwithout = [\"measure.horizon=1s\"]\n[measure]",
+        "26:12",
+        &["trigger.without.0", "measured alike", "measure cannot be set"],
+    ),
     ("\"10min\"", "\"10min\"\ncurve = \"150ms\"", "27:1", &["curves of 150ms", "whole multiple"]),
     ("\"100ms\"", "\"1ns\"", "26:1", &["600s", "10000000 windows of 1ns", "measure.window"]),
     (
@@ -185,7 +221,7 @@ const VALUES: [Case; 43] = [
 
 const BURST: &str = "burst = { at = \"0s\" }";
 
-const STREAMS: [Case; 17] = [
+const STREAMS: [Case; 18] = [
     (
         "[[client.layers]]",
         "[request]\nstream = true\n[[provider.faults]]\nstream_error = { share = 0.1, per_token = 0.1 }\n[[client.layers]]",
@@ -241,6 +277,12 @@ const STREAMS: [Case; 17] = [
         "ramp = { from = \"1/s\", to = \"2/s\", over = \"0s\" }",
         "6:36",
         &["over above 0s", "poisson"],
+    ),
+    (
+        BURST,
+        "ramp = { from = \"1/s\", to = \"2/s\", over = \"1s\", back = \"0s\" }",
+        "6:49",
+        &["workload.ramp.back", "takes some time"],
     ),
     (BURST, "ramp = { from = \"1/s\", to = \"2/s\" }", "6:1", &["`over` is missing", "duration"]),
     (
@@ -1214,4 +1256,24 @@ fn a_wrong_fallback_is_named_by_line() {
     std::fs::write(home.path().join("storm.toml"), WITH_FALLBACK).unwrap();
     let ran = run(home.path(), &["check", "storm.toml", "--set", "fallback.second.concurrency=x"]);
     refused("--set", &ran, &["fallback.second.concurrency", "x"]);
+}
+
+#[test]
+fn a_setting_that_takes_the_trigger_away_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let write = |setting: &str| {
+        let trigger = format!("[trigger]\nto = \"1s\"\nwithout = ['{setting}']\n[measure]");
+        let text = SMALL.replacen("[measure]", &trigger, 1);
+        std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    };
+    for (setting, parts) in [
+        ("provider.service=fast", ["trigger.without: provider.service", "fast"]),
+        ("workload.clinets=5", ["trigger.without: workload.clinets", "did you mean `clients`?"]),
+        ("client.layers.ap.timeout=5s", ["trigger.without: client.layers.ap", "known: sdk, app"]),
+    ] {
+        write(setting);
+        for command in ["run", "check"] {
+            refused(setting, &run(home.path(), &[command, "storm.toml"]), &parts);
+        }
+    }
 }

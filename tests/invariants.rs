@@ -156,10 +156,11 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
             format!("poisson = {{ rate = \"{}/s\", {duration} }}", dice.one_of(&["0.5", "5", "30"]))
         }
         3 => format!(
-            "ramp = {{ from = \"{}/s\", to = \"{}/s\", over = \"{}\", {duration} }}",
+            "ramp = {{ from = \"{}/s\", to = \"{}/s\", over = \"{}\", {}{duration} }}",
             dice.one_of(&["0", "5", "30"]),
             dice.one_of(&["1", "40"]),
-            dice.one_of(&["1ns", "1s", "8s"])
+            dice.one_of(&["1ns", "1s", "8s"]),
+            dice.one_of(&["", "", "back = \"1ns\", ", "back = \"3s\", "])
         ),
         4 => format!(
             "on_off = {{ rate = \"{}/s\", on = \"{}\", off = \"{}\", {duration} }}",

@@ -11,7 +11,7 @@ const END: &str = "<!-- end -->";
 fn table() -> String {
     let mut text =
         String::from("\n| metric | unit | better | meaning |\n| --- | --- | --- | --- |\n");
-    let watch = Watch { window: 1, per_retry: 1, groups: 0, providers: 0 };
+    let watch = Watch { window: 1, per_retry: 1, flow: None, groups: 0, providers: 0 };
     for metric in catalog(&["NAME"], &[], &[], watch, Part::ALL) {
         let better = match metric.better {
             Better::Lower => "lower",

@@ -33,11 +33,16 @@ fn arrivals(workload: &str, replications: u32) -> Vec<Vec<f64>> {
 /// Workloads, and the area under their rate up to an instant.
 type Stream = (&'static str, fn(f64) -> f64);
 
-const STREAMS: [Stream; 4] = [
+const STREAMS: [Stream; 5] = [
     // 2 to 12/s in 20 s, then 12/s.
     (r#"ramp = { from = "2/s", to = "12/s", over = "20s" }"#, |t| {
         let on = t.min(20.0);
         2.0 * on + 0.25 * on * on + 12.0 * (t - on)
+    }),
+    // 2 to 12/s in 10 s, back in 5 s, then 2/s.
+    (r#"ramp = { from = "2/s", to = "12/s", over = "10s", back = "5s" }"#, |t| {
+        let (up, down) = (t.min(10.0), (t - 10.0).clamp(0.0, 5.0));
+        2.0 * up + 0.5 * up * up + 12.0 * down - down * down + 2.0 * (t - 15.0).max(0.0)
     }),
     // 10/s to nothing in 25 s.
     (r#"ramp = { from = "10/s", to = "0/s", over = "25s" }"#, |t| {

@@ -21,6 +21,9 @@ pub fn main(args: &Args) -> Result<Answer> {
     let scenario = document.scenario()?;
     // A trace that cannot be read is found here, not in the first run.
     scenario.plan(document.folder())?;
+    if let Some(other) = document.without_trigger(&scenario)? {
+        other.scenario()?.plan(other.folder())?;
+    }
     let text = marked(&document, &scenario)?;
     print(&format!("# {}: resolved, digest {}\n{text}", args.scenario.name(), digest(&scenario)?))?;
     Ok(Answer::Yes)

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::metrics::{Facts, GroupLayers, Metric, Recorder, catalog};
-use crate::model::{self, GroupPlan, Plan};
+use crate::model::{self, GroupPlan, Plan, Report};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
@@ -22,6 +22,8 @@ pub struct Cell {
     /// Its metrics.
     pub metrics: Vec<Metric>,
     plan: Plan,
+    /// The same without its trigger, where the scenario names one.
+    without_trigger: Option<Plan>,
 }
 
 impl Cell {
@@ -34,8 +36,12 @@ impl Cell {
     pub fn labelled(policy: &str, label: String, document: &Document) -> Result<Cell> {
         let scenario = document.scenario()?;
         let plan = scenario.plan(document.folder())?;
+        let without_trigger = match document.without_trigger(&scenario)? {
+            Some(other) => Some(other.scenario()?.plan(other.folder())?),
+            None => None,
+        };
         let metrics = metrics(&plan, &scenario);
-        Ok(Cell { policy: policy.to_owned(), label, metrics, plan, scenario })
+        Ok(Cell { policy: policy.to_owned(), label, metrics, plan, without_trigger, scenario })
     }
 
     /// The assumptions that moved its results.
@@ -56,17 +62,12 @@ impl Cell {
 
     /// One run of it.
     pub fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
-        let mut recorder = Recorder::new(self.scenario.watch());
-        let streams = Streams::new(seed.0, replication);
-        let report = model::run(&self.plan, streams, &mut recorder).map_err(|error| {
-            let place = format!("{}, replication {replication}, seed {seed}", self.label);
-            match Error::from(error) {
-                Error::Input(text) => Error::Input(format!("{place}: {text}")),
-                other => Error::Bug(format!("{place}: {other}")),
-            }
-        })?;
+        let (recorder, report) = self.watched(&self.plan, seed, replication)?;
         let billing = self.scenario.providers().map(|provider| provider.billing.clone()).collect();
-        let facts = Facts::new(recorder, report, billing);
+        let mut facts = Facts::new(recorder, report, billing);
+        if let Some(plan) = &self.without_trigger {
+            facts = facts.beside(self.watched(plan, seed, replication)?.0);
+        }
         Ok(Run {
             replication,
             fingerprint: facts.fingerprint(),
@@ -75,6 +76,27 @@ impl Cell {
             first_attempts: self.curve(facts.first_attempts()),
             retries: self.curve(facts.retries()),
         })
+    }
+}
+
+impl Cell {
+    /// A run of `plan`, watched as the cell's scenario says.
+    fn watched(&self, plan: &Plan, seed: Seed, replication: u32) -> Result<(Recorder, Report)> {
+        let mut recorder = Recorder::new(self.scenario.watch());
+        let streams = Streams::new(seed.0, replication);
+        let report = model::run(plan, streams, &mut recorder).map_err(|error| {
+            let place = format!("{}, replication {replication}, seed {seed}", self.label);
+            match Error::from(error) {
+                Error::Input(text) => Error::Input(format!("{place}: {text}")),
+                other => Error::Bug(format!("{place}: {other}")),
+            }
+        })?;
+        Ok((recorder, report))
+    }
+
+    /// The plans of a run: its own, and the one without the trigger.
+    fn plans(&self) -> impl Iterator<Item = &Plan> {
+        std::iter::once(&self.plan).chain(&self.without_trigger)
     }
 }
 
@@ -145,7 +167,8 @@ impl Effort {
     /// Refuses a cell that needs too much memory.
     pub fn check(&self, cell: &Cell) -> Result<()> {
         let runs = f64::from(self.replications);
-        self.memory.check(&cell.scenario, &cell.plan, self.thread_count(), runs)
+        let threads = self.thread_count();
+        cell.plans().try_for_each(|plan| self.memory.check(&cell.scenario, plan, threads, runs))
     }
 
     /// Threads that are used: as told, or one per core.
@@ -166,7 +189,9 @@ pub fn execute(cells: Vec<Cell>, effort: Effort, progress: Progress<'_>) -> Resu
     let total = cells.len() * replications;
     let threads = effort.thread_count().min(total.max(1));
     for cell in &cells {
-        effort.memory.check(&cell.scenario, &cell.plan, threads, total as f64)?;
+        for plan in cell.plans() {
+            effort.memory.check(&cell.scenario, plan, threads, total as f64)?;
+        }
     }
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -1,6 +1,7 @@
 //! Parts that only some scenarios use, and their metrics.
 
-use super::catalog::Better;
+use super::catalog::{Better, INDICATOR};
+use super::flow::Flow;
 use super::recorder::Facts;
 use super::table::{Row, gave_up, ratio};
 use crate::answer::Reason;
@@ -42,6 +43,12 @@ pub enum Part {
     Effects,
     /// Agents that work on tasks.
     Tasks,
+    /// Windows in which goodput is set against demand.
+    Health,
+    /// A trigger.
+    Trigger,
+    /// A ramp that turns back.
+    Turn,
 }
 
 impl Part {
@@ -69,6 +76,9 @@ impl Part {
         Part::Tasks,
         Part::Host,
         Part::Loss,
+        Part::Health,
+        Part::Trigger,
+        Part::Turn,
     ];
 }
 
@@ -416,8 +426,130 @@ pub(super) const OF_PARTS: &[(Part, Row)] = {
                 |f| Some(f.recorder.tasks.lost.total() as f64),
             ),
         ),
+        (
+            Part::Health,
+            (
+                "collapsed_at_end",
+                INDICATOR,
+                Lower,
+                "1 when goodput is below half of demand in each of the last windows of `measure.health`",
+                |f| yes_or_no(f, Flow::is_collapsed),
+            ),
+        ),
+        (
+            Part::Health,
+            (
+                "goodput_at_end",
+                "ratio",
+                Higher,
+                "answers per new request over those windows",
+                |f| f.recorder.flow.as_ref()?.goodput_at_end(),
+            ),
+        ),
+        (
+            Part::Health,
+            ("goodput_at_end_per_s", "1/s", Higher, "answers per second over those windows", |f| {
+                f.recorder.flow.as_ref()?.goodput_at_end_per_s()
+            }),
+        ),
+        (
+            Part::Health,
+            (
+                "amplification_at_end",
+                "ratio",
+                Lower,
+                "attempts that arrive per new request over those windows",
+                |f| f.recorder.flow.as_ref()?.amplification_at_end(),
+            ),
+        ),
+        (
+            Part::Trigger,
+            (
+                "metastable",
+                INDICATOR,
+                Lower,
+                "1 when the run has collapsed at the end, and without its trigger has at least 95 % of demand as goodput then",
+                metastable,
+            ),
+        ),
+        (
+            Part::Trigger,
+            (
+                "recovered",
+                INDICATOR,
+                Higher,
+                "1 when goodput is at least half of demand in each of the last windows of `measure.health`",
+                |f| yes_or_no(f, Flow::has_recovered),
+            ),
+        ),
+        (
+            Part::Trigger,
+            (
+                "recovery_s",
+                "s",
+                Lower,
+                "time from the end of the trigger to that of the last window with less, of runs that recovered",
+                |f| f.recorder.flow.as_ref()?.recovery_s(),
+            ),
+        ),
+        (
+            Part::Trigger,
+            (
+                "collapsed_without_trigger",
+                INDICATOR,
+                Lower,
+                "`collapsed_at_end` of the same run without its trigger",
+                |f| f.without_trigger.as_ref()?.is_collapsed().map(number),
+            ),
+        ),
+        (
+            Part::Trigger,
+            (
+                "goodput_without_trigger",
+                "ratio",
+                Higher,
+                "`goodput_at_end` of the same run without its trigger",
+                |f| f.without_trigger.as_ref()?.goodput_at_end(),
+            ),
+        ),
+        (
+            Part::Turn,
+            (
+                "collapse_load_per_s",
+                "1/s",
+                Higher,
+                "demand in the first window on the way up with a goodput below half of it",
+                |f| f.recorder.flow.as_ref()?.collapse_load(),
+            ),
+        ),
+        (
+            Part::Turn,
+            (
+                "recovery_load_per_s",
+                "1/s",
+                Higher,
+                "demand in the first window on the way down with a goodput of half of it or more, of runs that collapsed",
+                |f| f.recorder.flow.as_ref()?.recovery_load(),
+            ),
+        ),
     ]
 };
+
+/// Collapsed with the trigger, healthy without it.
+fn metastable(facts: &Facts) -> Option<f64> {
+    let collapsed = facts.recorder.flow.as_ref()?.is_collapsed()?;
+    let healthy = facts.without_trigger.as_ref()?.is_healthy()?;
+    Some(number(collapsed && healthy))
+}
+
+fn yes_or_no(facts: &Facts, question: fn(&Flow) -> Option<bool>) -> Option<f64> {
+    facts.recorder.flow.as_ref().and_then(question).map(number)
+}
+
+/// 1 for yes, 0 for no.
+fn number(yes: bool) -> f64 {
+    f64::from(u8::from(yes))
+}
 
 fn refused_by(facts: &Facts, kind: LimitKind) -> Option<f64> {
     Some(facts.report.ledger.refused_by_limit[kind as usize] as f64)

@@ -1,5 +1,6 @@
 //! The observer that makes a run's facts.
 
+use super::flow::{Flow, FlowWatch};
 use super::latency::{Durations, MeanDuration};
 use super::windows::{Series, SlidingPeak};
 use crate::answer::Outcome;
@@ -14,6 +15,8 @@ pub struct Watch {
     pub window: u64,
     /// How many retries of a request are watched one by one.
     pub per_retry: u32,
+    /// Windows of demand and goodput, where they are watched.
+    pub flow: Option<FlowWatch>,
     /// How many groups are watched apart: none when there is only one.
     pub groups: usize,
     /// How many providers are watched apart: none when there is only one.
@@ -96,6 +99,7 @@ pub(super) struct Spent {
 /// What metrics are made of: of all clients, of a group, or of a provider.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
+    pub(super) flow: Option<Flow>,
     pub(super) first_attempts: Series,
     pub(super) retries: Series,
     pub(super) all_sliding: SlidingPeak,
@@ -121,6 +125,7 @@ impl Record {
     fn new(watch: Watch) -> Record {
         let Watch { window, per_retry, .. } = watch;
         Record {
+            flow: watch.flow.map(Flow::new),
             first_attempts: Series::new(window),
             retries: Series::new(window),
             all_sliding: SlidingPeak::new(window),
@@ -142,7 +147,17 @@ impl Record {
     }
 
     #[inline]
+    fn created(&mut self, now: Time) {
+        if let Some(flow) = &mut self.flow {
+            flow.created(now);
+        }
+    }
+
+    #[inline]
     fn attempt(&mut self, now: Time, number: u32) {
+        if let Some(flow) = &mut self.flow {
+            flow.attempt(now);
+        }
         self.all_sliding.add(now);
         if number == 1 {
             self.first_attempts.add(now);
@@ -184,7 +199,12 @@ impl Record {
     fn resolved(&mut self, now: Time, created: Time, outcome: Outcome) {
         self.last_resolved = Some(now);
         match outcome {
-            Outcome::Succeeded => self.completion.add(now - created),
+            Outcome::Succeeded => {
+                if let Some(flow) = &mut self.flow {
+                    flow.answered(now);
+                }
+                self.completion.add(now - created);
+            }
             Outcome::Partial => {}
             Outcome::GaveUp(_) => self.gave_up_after.add(now - created),
         }
@@ -233,6 +253,12 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
+    #[inline]
+    fn created(&mut self, now: Time, group: usize) {
+        self.all.created(now);
+        self.tell_group(group, |record| record.created(now));
+    }
+
     #[inline]
     fn left_host(&mut self, _now: Time, group: usize, waited: u64) {
         self.all.send_delay.add(waited);
@@ -309,6 +335,8 @@ pub struct Facts {
     pub(super) groups: Vec<Facts>,
     /// The same of each provider that is watched apart, without a ledger.
     pub(super) providers: Vec<Facts>,
+    /// Demand and goodput of the same run without its trigger, where it has been made.
+    pub(super) without_trigger: Option<Flow>,
 }
 
 impl Facts {
@@ -339,7 +367,21 @@ impl Facts {
             report.ledger.arrived(),
             "I12: windows add up to attempts that arrive"
         );
-        Facts { recorder, report, billing, groups: Vec::new(), providers: Vec::new() }
+        Facts {
+            recorder,
+            report,
+            billing,
+            groups: Vec::new(),
+            providers: Vec::new(),
+            without_trigger: None,
+        }
+    }
+
+    /// The same with what was watched in the run without its trigger.
+    pub fn beside(mut self, without_trigger: Recorder) -> Facts {
+        let groups = self.groups.iter_mut().zip(without_trigger.groups);
+        groups.for_each(|(own, record)| own.without_trigger = record.flow);
+        Facts { without_trigger: without_trigger.all.flow, ..self }
     }
 
     /// What the tokens that `which` picks cost; None when a provider has no price.

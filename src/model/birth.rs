@@ -70,6 +70,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let (g, place) = self.split(request);
         let group = &mut self.groups[g];
         group.ledger.created += 1;
+        self.observer.created(now, g);
         if let Some(created) = group.requests.created.get_mut(place as usize) {
             *created = now;
         }

@@ -13,6 +13,8 @@ pub type Side = (usize, usize);
 /// provider. Every method does nothing by default.
 /// An observer cannot influence the run.
 pub trait Observer {
+    /// A request is created.
+    fn created(&mut self, _now: Time, _group: usize) {}
     /// An attempt is sent, `waited` nanoseconds after its innermost layer let it through; only
     /// where a host can make it wait.
     fn left_host(&mut self, _now: Time, _group: usize, _waited: u64) {}

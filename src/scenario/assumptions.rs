@@ -5,7 +5,7 @@ mod host;
 mod limits;
 mod provider;
 
-use super::{Provider, Scenario};
+use super::{Health, Provider, Scenario};
 use crate::client::{Backoff, Layer, ReplyAtTimeout};
 use crate::model::{Arrivals, Plan};
 use crate::server::{CancelledWork, LimitKind, RetryAfterHeader};
@@ -32,10 +32,29 @@ pub fn assumptions(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         group.client.layers.iter().for_each(|layer| client_layer(layer, scenario, &mut own));
         lines.extend(own.into_iter().map(|line| format!("{}{line}", group.prefix())));
     }
+    lines.extend(health(scenario));
     lines.push(format!(
         "peaks count arrivals at the provider, refused ones included, per {}; peak_bin and peak_sliding count retries only",
         scenario.measure.window
     ));
+    lines
+}
+
+/// In which windows a run has collapsed, and what it is set against.
+fn health(scenario: &Scenario) -> Vec<String> {
+    let mut lines = Vec::new();
+    if scenario.flow_watch().is_some() {
+        let Health { window, last } = scenario.measure.health();
+        lines.push(format!(
+            "a window of {window} has collapsed when its goodput is below half of its demand, and a run when each of the last {last} has"
+        ));
+    }
+    if let Some(trigger) = &scenario.trigger {
+        lines.push(format!(
+            "every run is made again without its trigger ({}); metastable: collapsed with it, at least 95 % of demand without",
+            trigger.without.join(", ")
+        ));
+    }
     lines
 }
 
@@ -76,8 +95,8 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         let duration = workload.poisson.and_then(|stream| stream.duration).or(curve);
         let stream =
             duration.filter(|d| *d > horizon).and_then(|d| beyond("the Poisson stream is over", d));
-        let ramp = workload.ramp.filter(|ramp| ramp.over > horizon);
-        let ramp = ramp.and_then(|ramp| beyond("the ramp is over", ramp.over));
+        let ramp = workload.ramp.map(|ramp| ramp.end()).filter(|end| *end > horizon);
+        let ramp = ramp.and_then(|end| beyond("the ramp is over", end));
         let spike = workload.spike.filter(|spike| spike.to > horizon);
         let spike = spike.and_then(|spike| beyond("the spike is over", spike.to));
         lines.extend(

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::problem::Step;
-use super::{Client, Measure, Provider, Request, Scenario, format_1};
+use super::{Client, Measure, Provider, Request, Scenario, Trigger, format_1};
 use crate::client::Layer;
 use crate::host::{Host, Network};
 use crate::workload::Workload;
@@ -67,6 +67,8 @@ pub(super) struct File {
     client: Option<Client>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<Vec<NamedGroup>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trigger: Option<Trigger>,
     #[serde(default)]
     measure: Measure,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -115,14 +117,15 @@ impl TryFrom<File> for Scenario {
                 return Err("the key `workload` is missing; write a table, { … }, or [[group]] for clients of several kinds".to_owned());
             }
         };
-        let File { format, title, provider, fallback, measure, expect, .. } = file;
-        Ok(Scenario { format, title, groups, provider, fallback, measure, expect })
+        let File { format, title, provider, fallback, trigger, measure, expect, .. } = file;
+        Ok(Scenario { format, title, groups, provider, fallback, trigger, measure, expect })
     }
 }
 
 impl From<Scenario> for File {
     fn from(scenario: Scenario) -> File {
-        let Scenario { format, title, mut groups, provider, fallback, measure, expect } = scenario;
+        let Scenario { format, title, mut groups, provider, fallback, trigger, measure, expect } =
+            scenario;
         let mut file = File {
             format,
             title,
@@ -132,6 +135,7 @@ impl From<Scenario> for File {
             fallback,
             client: None,
             group: None,
+            trigger,
             measure,
             expect,
         };

@@ -15,6 +15,7 @@ mod problem;
 mod providers;
 mod set;
 mod size;
+mod trigger;
 
 pub use assumptions::assumptions;
 pub use document::{Document, typed};
@@ -23,6 +24,7 @@ pub use print::{canonical, digest, marked};
 pub use problem::{MAX_REPLICATIONS, Step, alike, locate, suggest};
 pub use set::parse_value as setting_value;
 pub use size::{MemoryLimit, parse_bytes};
+pub use trigger::Trigger;
 
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +32,7 @@ use crate::client::Layer;
 use crate::dist::{Count, Distribution};
 use crate::error::{Error, Result};
 use crate::host::{Host, Network};
-use crate::metrics::Watch;
+use crate::metrics::{FlowWatch, Watch};
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
 use crate::server::{
     Action, AnswerCache, Backlog, Billing, CancelledWork, Fault, Idempotency, Limits, Queue,
@@ -56,6 +58,8 @@ pub struct Scenario {
     pub provider: Provider,
     /// Providers that clients fall back to, in their order.
     pub fallback: Vec<Provider>,
+    /// What sets off a collapse; without it, runs are not paired.
+    pub trigger: Option<Trigger>,
     /// How it is measured.
     pub measure: Measure,
     /// What is expected of the means of metrics: the name, and a comparison such as `>= 0.999`.
@@ -203,6 +207,10 @@ pub struct Measure {
     /// default the same. A long storm with short peaks has curves of a readable length by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<Span>,
+    /// The windows in which goodput is set against demand; without it they are watched only where
+    /// there is a trigger or a ramp that turns back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub health: Option<Health>,
     /// Nothing happens at or after this instant.
     pub horizon: Span,
     /// Replications, unless the command line says otherwise.
@@ -215,11 +223,22 @@ pub struct Measure {
     pub events_per_instant: Option<u64>,
 }
 
+/// Windows in which goodput is set against demand, counted back from the horizon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Health {
+    /// Their length.
+    pub window: Span,
+    /// How many of them are the end of the run.
+    pub last: u32,
+}
+
 impl Default for Measure {
     fn default() -> Measure {
         Measure {
             window: Span::from_nanos(100_000_000),
             curve: None,
+            health: None,
             horizon: Span::from_seconds(600),
             replications: 20,
             per_retry: 0,
@@ -232,6 +251,13 @@ impl Measure {
     /// Window of load curves.
     pub fn curve_window(&self) -> Span {
         self.curve.unwrap_or(self.window)
+    }
+
+    /// The windows of goodput and demand, as written; by default 100 in the horizon, of which the
+    /// last 10 are the end of the run.
+    pub fn health(&self) -> Health {
+        let hundredth = Span::from_nanos(self.horizon.nanos().div_ceil(100).max(1));
+        self.health.unwrap_or(Health { window: hundredth, last: 10 })
     }
 
     /// Windows of load peaks in one of load curves.
@@ -354,10 +380,25 @@ impl Scenario {
         let fallbacks = self.fallback.len();
         Watch {
             window: self.measure.window.nanos(),
+            flow: self.flow_watch(),
             per_retry: self.measure.per_retry,
             groups,
             providers: if fallbacks > 0 { 1 + fallbacks } else { 0 },
         }
+    }
+
+    /// How demand and goodput are watched; None where nobody asks for it.
+    pub(crate) fn flow_watch(&self) -> Option<FlowWatch> {
+        let Health { window, last } = self.measure.health();
+        let turn = self.groups.iter().find_map(|group| group.workload.ramp?.turn());
+        let watched = self.measure.health.is_some() || self.trigger.is_some() || turn.is_some();
+        watched.then(|| FlowWatch {
+            window: window.nanos(),
+            last,
+            horizon: self.measure.horizon.nanos(),
+            trigger_over: self.trigger.as_ref().map(|trigger| trigger.to.nanos()),
+            turn: turn.map(Span::nanos),
+        })
     }
 
     /// Attempts per window that the provider can serve: at full concurrency and mean service

@@ -23,6 +23,9 @@ impl Scenario {
             Part::Hedging => any_layer(|layer| layer.hedge.is_some()),
             Part::Pace => any_layer(|layer| layer.pace.is_some()),
             Part::Effects => self.groups.iter().any(|g| g.request.idempotency_key.is_some()),
+            Part::Trigger => self.trigger.is_some(),
+            Part::Health => self.flow_watch().is_some(),
+            Part::Turn => self.flow_watch().is_some_and(|flow| flow.turn.is_some()),
             Part::Tasks => self.groups.iter().any(|group| group.workload.agents.is_some()),
             Part::Dropping => some_provider(&|provider| self.drops(provider)),
             of_provider => some_provider(&|provider| provider.uses(*of_provider)),
@@ -66,6 +69,9 @@ impl Provider {
             | Part::Pace
             | Part::Hedging
             | Part::Tasks
+            | Part::Health
+            | Part::Trigger
+            | Part::Turn
             | Part::Dropping
             | Part::Effects => false,
         }

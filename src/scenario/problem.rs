@@ -5,11 +5,12 @@ use serde_path_to_error::Segment;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::{Group, Scenario};
+use super::{Group, Health, Scenario};
 use crate::client::{Budget, Condition, Layer, Pace, Scope};
 use crate::error::Error;
 use crate::host::{Host, Network};
 use crate::model::GroupPlan;
+use crate::units::Span;
 
 /// One step of the way to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -368,6 +369,7 @@ pub fn check(scenario: &Scenario) -> Option<Problem> {
         .or_else(|| super::providers::problem(scenario))
         .or_else(|| check_shared(&scenario.groups))
         .or_else(|| check_measure(scenario))
+        .or_else(|| scenario.trigger.as_ref()?.problem(scenario.measure.horizon))
         .or_else(|| check_expectations(scenario))
 }
 
@@ -547,6 +549,30 @@ const MAX_LAYERS: usize = 16;
 /// Most windows in a horizon.
 const MAX_WINDOWS: u64 = 10_000_000;
 
+impl Health {
+    fn problem(self, horizon: Span) -> Option<Problem> {
+        let at = |key: &str, text: String| Some((steps(&["measure", "health", key]), text));
+        if self.window == Span::ZERO {
+            return at("window", "a window of 0s holds nothing; write more".to_owned());
+        }
+        let windows = horizon.nanos() / self.window.nanos();
+        if windows > MAX_WINDOWS {
+            let text = format!(
+                "a horizon of {horizon} has more than {MAX_WINDOWS} windows of {}; write wider ones",
+                self.window
+            );
+            return at("window", text);
+        }
+        (self.last == 0 || u64::from(self.last) > windows).then(|| {
+            let text = format!(
+                "last = {} is out of range; write 1 to {windows}, the windows of {} in the horizon of {horizon}",
+                self.last, self.window
+            );
+            (steps(&["measure", "health", "last"]), text)
+        })
+    }
+}
+
 fn check_measure(scenario: &Scenario) -> Option<Problem> {
     let measure = &scenario.measure;
     let at = |key: &str, text: String| Some((steps(&["measure", key]), text));
@@ -577,6 +603,9 @@ fn check_measure(scenario: &Scenario) -> Option<Problem> {
             measure.window
         );
         return at("curve", text);
+    }
+    if let Some(problem) = measure.health.and_then(|health| health.problem(measure.horizon)) {
+        return Some(problem);
     }
     if !(1..=MAX_REPLICATIONS).contains(&measure.replications) {
         return at(
