@@ -126,6 +126,60 @@ fn what_cannot_be_paired_is_refused() {
         broken(text);
         refused(&["a", "broken"], said);
     }
+    // Nothing that could be compared is no "no difference".
+    broken("policy,replication,fingerprint,size\nfull,0,0x1,5\n");
+    refused(&["a", "broken"], "no metric is in both a and broken");
+    broken("policy,replication,fingerprint,peak_bin\nfull,0,0x1,\n");
+    refused(&["broken", "a"], "no metric has a value in broken");
     fs::write(home.path().join("broken/runs.csv"), [0xff, 0xfe, 0x00, 0x2c]).unwrap();
     refused(&["a", "broken"], "runs.csv");
+}
+
+/// "late_answers" is better when lower; what a provider called `late` answers is neither.
+#[test]
+fn a_name_that_ends_like_another_metric_fools_nobody() {
+    let home = home();
+    let write = |folder: &str, value: u32| {
+        let columns = "provider_late_billed_per_useful,provider_late_answers,retry_1_shared_waits";
+        let other = "provider_b_billed_per_useful,provider_b_answers";
+        let row = |r: u32| format!("full,{r},0x1,1,{value},{value},1,{value}\n");
+        let rows: String = (0..5).map(row).collect();
+        fs::create_dir_all(home.path().join(folder)).unwrap();
+        let text = format!("policy,replication,fingerprint,{columns},{other}\n{rows}");
+        fs::write(home.path().join(folder).join("runs.csv"), text).unwrap();
+    };
+    write("less", 3);
+    write("more", 5);
+    let ran = run(home.path(), &["diff", "less", "more", "--json"]);
+    assert_eq!(ran.code, 1);
+    assert_eq!(change(&ran, "provider_late_answers"), "differs");
+    assert_eq!(change(&ran, "retry_1_shared_waits"), "worse");
+}
+
+/// A table of runs of `cells` cells, two replications each; the replications are in two blocks, and the
+/// order of cells is turned when `turned`.
+fn many(path: &Path, cells: u32, turned: bool) {
+    let row = |cell: u32, replication: u32| {
+        format!("{cell},{cell},{replication},0x1,{}\n", cell + replication)
+    };
+    let at = |i: u32| if turned { cells - 1 - i } else { i };
+    let block = |replication| (0..cells).map(move |i| row(at(i), replication));
+    let rows: String = block(0).chain(block(1)).collect();
+    fs::create_dir_all(path).unwrap();
+    fs::write(path.join("runs.csv"), format!("cell,x,replication,fingerprint,peak_bin\n{rows}"))
+        .unwrap();
+}
+
+/// With a search through all cells for each this would take minutes.
+#[test]
+fn tens_of_thousands_of_cells_find_their_partners() {
+    let home = home();
+    many(&home.path().join("a"), 20_000, false);
+    many(&home.path().join("b"), 20_001, true);
+    let ran = run(home.path(), &["diff", "a", "b", "--json"]);
+    let document = ran.json();
+    let changes = document["changes"].as_array().unwrap();
+    assert_eq!((ran.code, changes.len()), (0, 20_000));
+    assert!(changes.iter().all(|one| one["change"] == "same" && one["n"] == 2));
+    assert_eq!(document["only_in_b"].as_array().unwrap()[..], ["x=20000"]);
 }

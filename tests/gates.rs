@@ -96,3 +96,29 @@ fn what_is_no_check_is_refused_before_anything_runs() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("compare with a number"), "{}", ran.err);
 }
+
+#[test]
+fn a_metric_whose_name_is_not_one_word_can_be_asked_for() {
+    let home = tempfile::tempdir().unwrap();
+    let group = |name: &str| {
+        format!("[[group]]\nname = \"{name}\"\nworkload = {{ clients = 3, burst = {{}} }}\n")
+    };
+    let text = format!("{}{}[expect]\ngroup_a-b_requests = \"== 3\"\n", group("a-b"), group("c"));
+    fs::write(home.path().join("two.toml"), text).unwrap();
+    let ran = run(home.path(), &["run", "two.toml", "-r", "2"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.out.contains("check: `group_a-b_requests` == 3: met (3 against 3)"), "{ran:?}");
+    let fail_if = |condition: &str| run(home.path(), &["run", "two.toml", "--fail-if", condition]);
+    assert_eq!(fail_if("`group_a-b_requests` > group_c_requests").code, 0);
+    assert_eq!(fail_if("`group_a-b_requests` == group_c_requests").code, 1);
+    for (condition, said) in [
+        ("group_a-b_requests > 3", "write the name in backquotes: `group_a-b_requests`"),
+        ("`group_a-c_requests` > 3", "did you mean `group_a-b_requests`?"),
+        ("`group_a-b_requests > 3", "the ` is not closed"),
+    ] {
+        let ran = fail_if(condition);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.err.contains(said), "{said}: {}", ran.err);
+        assert!(ran.err.len() < 600, "{}", ran.err);
+    }
+}

@@ -8,8 +8,9 @@ use super::Answer;
 use super::common::EffortArgs;
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, Change, MetricChange, Seed, change};
+use crate::metrics::{Directions, nearest};
 use crate::output::{CellRows, Runs, Style, Table, number, print, with_halfwidth};
-use crate::scenario::{Document, suggest};
+use crate::scenario::Document;
 
 /// Compare two results folders, or two scenarios, run by run: better, worse or no difference.
 #[derive(Debug, clap::Args)]
@@ -58,6 +59,7 @@ pub fn main(args: &Args) -> Result<Answer> {
         )));
     }
     let metrics = metrics(&first, &second, &args.metric)?;
+    let directions = Directions::of(&first.metrics);
     let pairs = pairs(&first, &second)?;
     // Bonferroni: each interval is wider, so that all of them hold together.
     let tests = (metrics.len() * pairs.len()).max(1);
@@ -65,11 +67,19 @@ pub fn main(args: &Args) -> Result<Answer> {
     let found: Vec<(&str, MetricChange)> = pairs
         .iter()
         .flat_map(|(key, one, other)| {
+            let directions = &directions;
             metrics.iter().filter_map(move |(name, here, there)| {
-                Some((*key, change(name, (&one.rows, *here), (&other.rows, *there), level)?))
+                let (left, right) = ((&one.rows[..], *here), (&other.rows[..], *there));
+                Some((*key, change((name, directions.better(name)), left, right, level)?))
             })
         })
         .collect();
+    if found.is_empty() {
+        return Err(Error::Input(format!(
+            "no metric has a value in {} that {} could be compared with: nothing is said about a change",
+            first.name, second.name
+        )));
+    }
     show(args, &first, &second, level, &found)?;
     let worse = found.iter().any(|(_, one)| one.change.is_regression());
     Ok(if worse { Answer::No } else { Answer::Yes })
@@ -104,7 +114,14 @@ fn metrics(first: &Runs, second: &Runs, wanted: &[String]) -> Result<Vec<(String
         Some((name.clone(), here, there))
     };
     if wanted.is_empty() {
-        return Ok(first.metrics.iter().filter_map(both).collect());
+        let found: Vec<_> = first.metrics.iter().filter_map(both).collect();
+        if found.is_empty() {
+            return Err(Error::Input(format!(
+                "no metric is in both {} and {}: there is nothing to compare",
+                first.name, second.name
+            )));
+        }
+        return Ok(found);
     }
     let known: Vec<&str> =
         first.metrics.iter().filter(|name| both(name).is_some()).map(String::as_str).collect();
@@ -112,7 +129,7 @@ fn metrics(first: &Runs, second: &Runs, wanted: &[String]) -> Result<Vec<(String
         both(name).ok_or_else(|| {
             Error::Input(format!(
                 "--metric: both have no metric \"{name}\"{}",
-                suggest(name, &known)
+                nearest(name, &known)
             ))
         })
     };
@@ -127,10 +144,8 @@ fn pairs<'a>(
     if let ([one], [other]) = (&first.cells[..], &second.cells[..]) {
         return Ok(vec![(&one.key, one, other)]);
     }
-    let find = |one: &'a CellRows| {
-        let other = second.cells.iter().find(|other| other.key == one.key)?;
-        Some((&one.key[..], one, other))
-    };
+    let there = second.by_key();
+    let find = |one: &'a CellRows| Some((&one.key[..], one, *there.get(&one.key[..])?));
     let found: Vec<_> = first.cells.iter().filter_map(find).collect();
     if found.is_empty() {
         let names = |runs: &Runs| {
@@ -150,9 +165,9 @@ fn pairs<'a>(
 /// Cells that only one side has, unless each has a single one.
 fn only_in<'a>(one: &'a Runs, other: &Runs) -> Vec<&'a str> {
     let single = one.cells.len() == 1 && other.cells.len() == 1;
-    let there = |key: &str| other.cells.iter().any(|cell| cell.key == key);
+    let there = other.by_key();
     let keys = one.cells.iter().map(|cell| cell.key.as_str());
-    keys.filter(|key| !single && !there(key)).collect()
+    keys.filter(|key| !single && !there.contains_key(key)).collect()
 }
 
 fn show(

@@ -2,6 +2,7 @@
 
 use crate::client::Condition;
 use crate::error::{Error, Result};
+use crate::metrics::nearest;
 use crate::scenario::Scenario;
 
 /// The name that stands for what the provider can serve per window.
@@ -30,7 +31,10 @@ impl Check {
     /// All that a scenario expects, and all that `fail_if` refuses; `metrics` are those there are.
     pub fn all(scenario: &Scenario, fail_if: &[String], metrics: &[&str]) -> Result<Vec<Check>> {
         let expected = scenario.expect.iter().map(|(metric, rest)| {
-            let text = format!("{metric} {rest}");
+            let text = match metrics.contains(&metric.as_str()) {
+                true => format!("{} {rest}", Condition::quoted(metric)),
+                false => format!("{metric} {rest}"),
+            };
             Check::parse(&text, true, metrics).map_err(|p| Error::Input(format!("[expect]: {p}")))
         });
         let refused = fail_if.iter().map(|text| {
@@ -42,7 +46,7 @@ impl Check {
 
     fn parse(text: &str, must_hold: bool, metrics: &[&str]) -> std::result::Result<Check, String> {
         let condition = Condition::parse(text)?;
-        condition.check_names(&[metrics, &[CAPACITY]].concat())?;
+        condition.check_names(&[metrics, &[CAPACITY]].concat(), nearest)?;
         Ok(Check { condition, must_hold })
     }
 

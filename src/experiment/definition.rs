@@ -8,6 +8,7 @@ use toml::Table;
 use super::claim::{Claim, Judged, judge};
 use super::{Cell, CellRuns, Seed};
 use crate::error::{Error, Result};
+use crate::metrics::nearest;
 use crate::scenario::{Document, MAX_REPLICATIONS, Step, alike, locate, suggest, typed};
 use crate::stats::summary::summarise;
 
@@ -211,7 +212,7 @@ impl Experiment {
                     && !cell.metrics.iter().any(|m| m.name == metric)
                 {
                     let known: Vec<&str> = cell.metrics.iter().map(|m| m.name.as_str()).collect();
-                    let near = suggest(metric, &known);
+                    let near = nearest(metric, &known);
                     let text = format!("no metric is called \"{metric}\"{near}");
                     return self.bad("claim", Some(index), key, &text);
                 }

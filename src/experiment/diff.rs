@@ -1,6 +1,6 @@
 //! Two sets of runs, metric by metric: better, worse, or no difference.
 
-use crate::metrics::{Better, direction};
+use crate::metrics::Better;
 use crate::stats::paired::compare;
 use crate::stats::student;
 
@@ -67,7 +67,7 @@ impl Change {
 
 /// The change of one metric, paired by replication, at `level`; None when the first has no value.
 pub fn change(
-    metric: &str,
+    (metric, better): (&str, Better),
     (first, at): (Rows<'_>, usize),
     (second, other_at): (Rows<'_>, usize),
     level: f64,
@@ -98,7 +98,7 @@ pub fn change(
         _ if same => Change::Same,
         None => Change::Unknown,
         Some((low, high)) if low <= 0.0 && high >= 0.0 => Change::NoDifference,
-        Some(_) => match (direction(metric), paired.mean > 0.0) {
+        Some(_) => match (better, paired.mean > 0.0) {
             (Better::Neither, _) => Change::Differs,
             (Better::Higher, true) | (Better::Lower, false) => Change::Better,
             (Better::Higher, false) | (Better::Lower, true) => Change::Worse,
@@ -122,32 +122,33 @@ mod tests {
         (0..).zip(values).map(|(r, v)| (r, vec![Some(*v)])).collect()
     }
 
-    fn of(metric: &str, left: &[f64], right: &[f64]) -> Change {
-        change(metric, (&rows(left), 0), (&rows(right), 0), 0.95).unwrap().change
+    fn of(better: Better, left: &[f64], right: &[f64]) -> Change {
+        change(("x", better), (&rows(left), 0), (&rows(right), 0), 0.95).unwrap().change
     }
 
     #[test]
     fn a_change_has_a_direction() {
         let base = [10.0, 12.0, 11.0, 13.0];
         let more: Vec<f64> = base.iter().map(|v| v + 3.0).collect();
-        assert_eq!(of("peak_bin", &base, &base), Change::Same);
-        assert_eq!(of("peak_bin", &base, &more), Change::Worse);
-        assert_eq!(of("peak_bin", &more, &base), Change::Better);
-        assert_eq!(of("success_ratio", &base, &more), Change::Better);
-        assert_eq!(of("group_batch_success_ratio", &more, &base), Change::Worse);
-        assert_eq!(of("requests", &base, &more), Change::Differs);
-        assert_eq!(of("peak_bin", &base, &[11.0, 11.0, 12.0, 12.0]), Change::NoDifference);
-        assert_eq!(of("peak_bin", &[1.0], &[2.0]), Change::Unknown);
+        let (lower, higher) = (Better::Lower, Better::Higher);
+        assert_eq!(of(lower, &base, &base), Change::Same);
+        assert_eq!(of(lower, &base, &more), Change::Worse);
+        assert_eq!(of(lower, &more, &base), Change::Better);
+        assert_eq!(of(higher, &base, &more), Change::Better);
+        assert_eq!(of(higher, &more, &base), Change::Worse);
+        assert_eq!(of(Better::Neither, &base, &more), Change::Differs);
+        assert_eq!(of(lower, &base, &[11.0, 11.0, 12.0, 12.0]), Change::NoDifference);
+        assert_eq!(of(lower, &[1.0], &[2.0]), Change::Unknown);
     }
 
     #[test]
     fn runs_are_paired_by_replication_and_only_where_both_have_a_value() {
         let left = vec![(0, vec![Some(1.0)]), (1, vec![Some(5.0)]), (2, vec![None])];
         let right = vec![(0, vec![Some(2.0)]), (1, vec![Some(7.0)]), (2, vec![Some(9.0)])];
-        let found = change("peak_bin", (&left, 0), (&right, 0), 0.95).unwrap();
+        let found = change(("peak_bin", Better::Lower), (&left, 0), (&right, 0), 0.95).unwrap();
         assert_eq!((found.n, found.means, found.difference), (2, (3.0, 4.5), 1.5));
-        assert_eq!(change("peak_bin", (&left[2..], 0), (&right, 0), 0.95), None);
-        let lost = change("peak_bin", (&right, 0), (&left[2..], 0), 0.95).unwrap();
+        assert_eq!(change(("peak_bin", Better::Lower), (&left[2..], 0), (&right, 0), 0.95), None);
+        let lost = change(("peak_bin", Better::Lower), (&right, 0), (&left[2..], 0), 0.95).unwrap();
         assert_eq!((lost.n, lost.change), (0, Change::Lost));
         assert!(lost.change.is_regression());
     }

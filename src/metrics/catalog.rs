@@ -83,18 +83,6 @@ impl Metric {
     }
 }
 
-/// Which direction is better, of a metric by name alone; that of a group or a provider is that of all
-/// clients. Neither for an unknown one.
-pub fn direction(name: &str) -> Better {
-    let rows = TABLE.iter().chain(OF_PARTS.iter().map(|(_, row)| row));
-    let of = |row: &&Row| {
-        let before = name.strip_suffix(row.0);
-        before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
-    };
-    // `group_x_peak_bin` ends in `peak_bin`; the longest name is the one that is meant.
-    rows.filter(of).max_by_key(|row| row.0.len()).map_or(Better::Neither, |row| row.2)
-}
-
 /// Metrics of the provider as a whole, which no group has for itself.
 const PROVIDER_WIDE: [&str; 2] = ["peak_in_flight", "mean_in_flight"];
 

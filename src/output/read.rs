@@ -1,5 +1,6 @@
 //! Reads a runs.csv again: of a run, a comparison, an experiment or a sweep.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
@@ -43,15 +44,18 @@ impl Runs {
             ))
         })?;
         let mut cells: Vec<CellRows> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (number, record) in reader.records().enumerate() {
             let record = record.map_err(bad)?;
             let (key, row) = layout.row(&record).map_err(|problem| {
                 Error::Input(format!("{}:{}: {problem}", path.display(), number + 2))
             })?;
-            // Rows of a cell stand together.
-            match cells.iter_mut().rev().find(|cell| cell.key == key) {
-                Some(cell) => cell.rows.push(row),
-                None => cells.push(CellRows { key, rows: vec![row] }),
+            match places.get(&key) {
+                Some(place) => cells[*place].rows.push(row),
+                None => {
+                    places.insert(key.clone(), cells.len());
+                    cells.push(CellRows { key, rows: vec![row] });
+                }
             }
         }
         cells
@@ -67,6 +71,13 @@ impl Runs {
             metrics: layout.metrics,
             cells,
         })
+    }
+}
+
+impl Runs {
+    /// The cells by their keys.
+    pub fn by_key(&self) -> BTreeMap<&str, &CellRows> {
+        self.cells.iter().map(|cell| (cell.key.as_str(), cell)).collect()
     }
 }
 

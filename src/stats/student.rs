@@ -5,6 +5,9 @@
 //! W. Q. Meeker, "Statistical Intervals" (1991), section 4.7,
 //! <https://doi.org/10.1002/9780470316771>.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// Above this many degrees of freedom the expansion about the normal quantile is used.
@@ -27,6 +30,20 @@ pub fn t_quantile(p: f64, df: f64) -> Option<f64> {
     }
     // Symmetric about zero: the upper half is enough.
     let upper_tail = if p > 0.5 { 1.0 - p } else { p };
+    let rounded = remembered(upper_tail, df)?;
+    Some(if p < 0.5 { -rounded } else { rounded })
+}
+
+/// The rounded quantile. A table of a million intervals has a handful of sample sizes, and each
+/// bisection takes longer than all else about an interval.
+fn remembered(upper_tail: f64, df: f64) -> Option<f64> {
+    thread_local! {
+        static KNOWN: RefCell<BTreeMap<(u64, u64), f64>> = const { RefCell::new(BTreeMap::new()) };
+    }
+    let key = (upper_tail.to_bits(), df.to_bits());
+    if let Some(size) = KNOWN.with_borrow(|known| known.get(&key).copied()) {
+        return Some(size);
+    }
     let size = if upper_tail == 0.5 {
         0.0
     } else if df > MANY_DEGREES {
@@ -35,8 +52,17 @@ pub fn t_quantile(p: f64, df: f64) -> Option<f64> {
         by_bisection(upper_tail, df)?
     };
     let rounded = (size * STEPS_PER_UNIT).round() / STEPS_PER_UNIT;
-    Some(if p < 0.5 { -rounded } else { rounded })
+    KNOWN.with_borrow_mut(|known| {
+        if known.len() >= MOST_REMEMBERED {
+            known.clear();
+        }
+        known.insert(key, rounded)
+    });
+    Some(rounded)
 }
+
+/// So many quantiles are remembered at a time.
+const MOST_REMEMBERED: usize = 1_000;
 
 /// Confidence interval of a mean: `mean ± t·sd/√n`, with `n − 1` degrees of freedom.
 ///

@@ -1,8 +1,7 @@
 //! A condition on numbers that have names, in the language of formulas: `peak_bin > 1.5 * capacity`.
 
-use super::names::suggest;
 use super::op::Op;
-use super::parse::{Fault, Node, Place, parse};
+use super::parse::{Fault, Node, Place, is_word, parse};
 
 /// One comparison of two sums of named numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,20 +29,35 @@ impl Condition {
         }
     }
 
+    /// A name as it is written in a condition: in backquotes unless it is one word.
+    pub fn quoted(name: &str) -> String {
+        if is_word(name) { name.to_owned() } else { format!("`{name}`") }
+    }
+
     /// As it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Refuses names that `known` does not have.
-    pub fn check_names(&self, known: &[&str]) -> Result<(), String> {
-        match self.names().find(|(name, _)| !known.contains(name)) {
-            None => Ok(()),
-            Some((name, place)) => {
-                let sentence = format!("there is no metric `{name}`{}", suggest(name, known));
-                Err(Fault { place, sentence }.shown(&self.text))
-            }
-        }
+    /// Refuses names that `known` does not have; `hint` says what may have been meant.
+    pub fn check_names(
+        &self,
+        known: &[&str],
+        hint: fn(&str, &[&str]) -> String,
+    ) -> Result<(), String> {
+        let Some((name, place)) = self.names().find(|(name, _)| !known.contains(name)) else {
+            return Ok(());
+        };
+        // `group_a-b_peak_bin` without quotes is a difference.
+        let unquoted = |known: &&&str| {
+            !is_word(known) && known.starts_with(name) && self.text.contains(**known)
+        };
+        let hint = match known.iter().find(unquoted) {
+            Some(whole) => format!("; write the name in backquotes: `{whole}`"),
+            None => hint(name, known),
+        };
+        let sentence = format!("there is no metric `{name}`{hint}");
+        Err(Fault { place, sentence }.shown(&self.text))
     }
 
     /// True when it has this name in it.
@@ -158,7 +172,31 @@ mod tests {
             assert!(error.contains(part), "{text}: {error}");
         }
         let condition = Condition::parse("peak_bim > 5").unwrap();
-        let error = condition.check_names(&["peak_bin", "retries"]).unwrap_err();
-        assert!(error.contains("did you mean `peak_bin`?"), "{error}");
+        let hint = |name: &str, known: &[&str]| format!("; {name} of {}", known.len());
+        let error = condition.check_names(&["peak_bin", "retries"], hint).unwrap_err();
+        assert!(error.contains("no metric `peak_bim`; peak_bim of 2"), "{error}");
+    }
+
+    #[test]
+    fn a_name_in_backquotes_may_have_any_character() {
+        let known = ["group_a-b_retries", "group_a"];
+        let none = |_: &str, _: &[&str]| String::new();
+        let condition = Condition::parse("2 * `group_a-b_retries` - group_a > 7").unwrap();
+        assert_eq!(condition.check_names(&known, none), Ok(()));
+        let value = |name: &str| Some(if name == "group_a" { 2.0 } else { 5.0 });
+        assert_eq!(condition.sides(&value), Some((8.0, 7.0)));
+        assert_eq!(Condition::quoted(known[0]), "`group_a-b_retries`");
+        assert_eq!(Condition::quoted(known[1]), "group_a");
+        let bare = Condition::parse("group_a-b_retries > 7").unwrap();
+        let error = bare.check_names(&known[..1], none).unwrap_err();
+        assert!(error.contains("write the name in backquotes: `group_a-b_retries`"), "{error}");
+        for (text, part) in [
+            ("`a-b > 7", "the ` is not closed"),
+            ("`` > 7", "there is no name between ` and `"),
+            ("`min`(1, 2) > 7", "nothing more was expected here"),
+        ] {
+            let error = Condition::parse(text).unwrap_err();
+            assert!(error.contains(part), "{text}: {error}");
+        }
     }
 }

@@ -6,7 +6,8 @@
 //! product    = sign { ("*" | "/") sign }
 //! sign       = "-" sign | power
 //! power      = atom [ ("^" | "**") sign ]
-//! atom       = number [ unit ] | name | name "(" comparison { "," comparison } ")" | "(" comparison ")"
+//! atom       = number [ unit ] | name | "`" any characters "`"
+//!            | name "(" comparison { "," comparison } ")" | "(" comparison ")"
 //! ```
 
 use super::names::suggest;
@@ -58,6 +59,8 @@ const LONGEST: usize = 2_000;
 enum Token {
     Number(f64),
     Name(String),
+    /// A name in backquotes, which no function has.
+    Quoted(String),
     Symbol(&'static str),
     End,
 }
@@ -98,6 +101,10 @@ fn tokens(text: &str) -> Result<Vec<(Token, Place)>, Fault> {
         } else if first.is_ascii_alphabetic() || first == '_' {
             let name = word(rest);
             (Token::Name(name.to_owned()), name.len())
+        } else if first == '`' {
+            let name =
+                quoted(rest).map_err(|sentence| Fault { place: place(text, at, 1), sentence })?;
+            (Token::Quoted(name.to_owned()), name.len() + 2)
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
             (Token::Symbol(symbol), symbol.len())
         } else {
@@ -116,6 +123,20 @@ fn tokens(text: &str) -> Result<Vec<(Token, Place)>, Fault> {
 /// Characters instead of bytes, for carets.
 fn place(text: &str, at: usize, length: usize) -> Place {
     (text[..at].chars().count(), length)
+}
+
+/// The name in backquotes at the start of `text`.
+fn quoted(text: &str) -> Result<&str, String> {
+    match text[1..].split_once('`') {
+        None => Err("the ` is not closed; write another ` after the name".to_owned()),
+        Some(("", _)) => Err("there is no name between ` and `".to_owned()),
+        Some((name, _)) => Ok(name),
+    }
+}
+
+/// True for a name that needs no backquotes.
+pub(super) fn is_word(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit()) && word(name).len() == name.len()
 }
 
 fn word(text: &str) -> &str {
@@ -256,6 +277,10 @@ impl Parser {
             Token::Name(name) => {
                 self.at += 1;
                 if self.accept("(") { self.call(&name, place) } else { Ok(Node::Name(name, place)) }
+            }
+            Token::Quoted(name) => {
+                self.at += 1;
+                Ok(Node::Name(name, place))
             }
             Token::Symbol("(") => {
                 self.at += 1;
