@@ -199,6 +199,17 @@ fn another_sweep_is_not_resumed() {
         refused(&sweep(home.path(), &[&["-o", "grid", "--resume"], more].concat()), said);
     }
     assert_eq!(tables(&home.path().join("grid")), before);
+    // What is refused, or fails in its first run, does not cost what is there.
+    for (more, said) in [
+        (&["--set", "provider.concurrency=x"][..], "provider.concurrency"),
+        (&["--vary", "provider.service=1ms,x"], "provider.service"),
+        (&["--set", "measure.events_per_instant=2"], "zero-time livelock"),
+        (&["--metric", "size"], "there is no metric \"size\""),
+    ] {
+        refused(&sweep(home.path(), &[&["-o", "grid", "--fresh"], more].concat()), said);
+        assert_eq!(counts(&sweep(home.path(), &["-o", "grid", "--resume", "--json"])), [12, 12, 0]);
+    }
+    assert_eq!(tables(&home.path().join("grid")), before);
     let anew = sweep(home.path(), &["-o", "grid", "--fresh", "--seed", "7", "--json"]);
     assert_eq!(counts(&anew), [12, 0, 12]);
     assert_ne!(tables(&home.path().join("grid")), before);

@@ -9,11 +9,11 @@ use super::checks::{self, CheckArgs};
 use super::common::{EffortArgs, ScenarioArgs, note, progress_bar};
 use crate::error::{Error, Result};
 use crate::experiment::{Check, Place, Seed};
+use crate::metrics::nearest;
 use crate::output::{Style, Table, number, print, with_halfwidth};
-use crate::scenario::suggest;
 use crate::sweep::{
     Axis, Begin, Design, Estimate, Header, Journal, Shard, Sweep, SweepFolder, Tables, estimate,
-    run,
+    run, try_first,
 };
 
 /// Run a scenario under many settings: every combination, or a sample of them.
@@ -97,6 +97,9 @@ pub fn main(args: &Args) -> Result<Answer> {
         (_, true) => Begin::Fresh,
         _ => Begin::New,
     };
+    if begin == Begin::Fresh && Journal::is_begun(place) {
+        try_first(&sweep, args.shard)?;
+    }
     let (folder, mut journal) = SweepFolder::open(place, header, begin)?;
     report_damage(args, &journal);
     let counts =
@@ -193,7 +196,7 @@ fn check_metrics(names: &[String], header: &Header) -> Result<()> {
     match names.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {
-            let hint = suggest(name, &known);
+            let hint = nearest(name, &known);
             Err(Error::Input(format!("--metric: there is no metric \"{name}\"{hint}")))
         }
     }

@@ -1,5 +1,6 @@
 //! What a sweep varies: `PATH=v1,v2`, `PATH=lo..hi:log8`, `A,B=(1,2),(3,4)`.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::math;
@@ -208,6 +209,19 @@ impl Range {
         self.low.with_size(if (low..=high).contains(&rounded) { rounded } else { size })
     }
 
+    /// The value that is drawn by a share, 0 to below 1: like [`Range::at`], but that whole numbers
+    /// are as likely at the ends as between them (in a logarithmic range each as the piece from it to
+    /// the next), so that they are cut and not rounded.
+    fn drawn(&self, share: f64) -> String {
+        let Quantity::Whole(_) = self.low else { return self.at(share) };
+        let (low, high) = (self.low.size(), self.high.size());
+        let size = match self.log {
+            true => low * math::pow((high + 1.0) / low, share),
+            false => low + (high + 1.0 - low) * share,
+        };
+        self.low.with_size(size.floor().clamp(low, high))
+    }
+
     fn grid(&self, points: u32) -> Vec<String> {
         let mut values: Vec<String> =
             (0..points).map(|i| self.at(f64::from(i) / f64::from(points - 1))).collect();
@@ -227,9 +241,27 @@ fn list(text: &str, paths: usize) -> Result<Vec<Vec<String>>, String> {
     if values.iter().flatten().any(String::is_empty) {
         return Err("a value is empty; write one between two commas".to_owned());
     }
-    match (1..values.len()).find(|i| values[..*i].contains(&values[*i])) {
-        Some(twice) => Err(format!("{} is there twice", values[twice].join(","))),
-        None => Ok(values),
+    let mut places: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (place, value) in values.iter().enumerate() {
+        let Some(first) = places.insert(value.iter().map(|v| identity(v)).collect(), place) else {
+            continue;
+        };
+        let (first, second) = (values[first].join(","), value.join(","));
+        return Err(match first == second {
+            true => format!("{first} is there twice"),
+            false => format!("{first} and {second} are the same value; write it once"),
+        });
+    }
+    Ok(values)
+}
+
+/// What tells a value from others, whatever unit it is written in: `60s` is `1min`, and 1e1 is 10.
+fn identity(value: &str) -> String {
+    match Quantity::parse(plain(value)) {
+        // Larger whole numbers would be rounded.
+        Some(Quantity::Whole(whole)) if whole.unsigned_abs() > 1 << 53 => value.to_owned(),
+        Some(quantity) => format!("{} {:?}", quantity.kind(), quantity.size()),
+        None => plain(value).to_owned(),
     }
 }
 
@@ -304,7 +336,7 @@ impl Axis {
                 let index = (share * values.len() as f64) as usize;
                 values[index.min(values.len() - 1)].clone()
             }
-            Values::Range(range) => vec![range.at(share)],
+            Values::Range(range) => vec![range.drawn(share)],
         }
     }
 }
@@ -362,6 +394,7 @@ mod tests {
             ["{ fifo = { limit = 1, max_wait = \"8s\" } }", "{ lifo = {} }"]
         );
         assert_eq!(grid("t=[1, 2],\"a,b\""), ["[1, 2]", "\"a,b\""]);
+        assert_eq!(grid("t=1s,1,1/s"), ["1s", "1", "1/s"], "three values");
         assert_eq!(grid("a,b=(1,x),(2,[3, 4])"), ["1|x", "2|[3, 4]"]);
     }
 
@@ -387,6 +420,25 @@ mod tests {
     }
 
     #[test]
+    fn whole_numbers_are_drawn_alike() {
+        let drawn = |text: &str| {
+            let axis: Axis = text.parse().unwrap();
+            let mut counts = std::collections::BTreeMap::<i64, u32>::new();
+            for i in 0..1_000 {
+                let value = axis.at((f64::from(i) + 0.5) / 1_000.0).join("");
+                *counts.entry(value.parse().unwrap()).or_default() += 1;
+            }
+            counts
+        };
+        assert_eq!(drawn("n=3..7"), (3..=7).map(|n| (n, 200)).collect());
+        assert_eq!(drawn("n=-1..0:lin"), [(-1, 500), (0, 500)].into());
+        // Each up to the next: ln 2, ln 3/2, ln 4/3 of ln 4.
+        assert_eq!(drawn("n=1..3:log"), [(1, 500), (2, 292), (3, 208)].into());
+        let axis: Axis = "n=1..2000000".parse().unwrap();
+        assert_eq!(axis.at(0.617_283_5), ["1234568"], "no digit is rounded away");
+    }
+
+    #[test]
     fn what_is_wrong_is_said() {
         for (text, part) in [
             ("clients", "PATH=v1,v2"),
@@ -394,6 +446,10 @@ mod tests {
             ("a=", "PATH=v1,v2"),
             ("a=1,,2", "a value is empty"),
             ("a=1,1", "1 is there twice"),
+            ("a=60s,2min,1min", "60s and 1min are the same value; write it once"),
+            ("a=1/s,\"60/min\"", "1/s and \"60/min\" are the same value"),
+            ("a=10,1e1", "10 and 1e1 are the same value"),
+            ("a,b=(1s,x),(1000ms,x)", "1s,x and 1000ms,x are the same value"),
             ("a,a=(1,2)", "a is there twice"),
             ("a=[1,2", "the closing ] is missing"),
             ("a=1],2", "closes nothing"),

@@ -24,5 +24,5 @@ pub use header::{Header, Shard};
 pub use journal::{Damage, Journal, Record};
 pub use merge::Parts;
 pub use plan::Sweep;
-pub use run::{Estimate, estimate, run};
+pub use run::{Estimate, estimate, run, try_first};
 pub use tables::{CellMetric, Tables, Written};

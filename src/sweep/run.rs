@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
+use super::header::Shard;
 use super::journal::{Journal, Record};
 use super::plan::Sweep;
 use crate::error::{Error, Result};
@@ -79,6 +80,17 @@ impl Placed {
         let values = self.places.iter().map(value).collect();
         Ok(Record { run: number, fingerprint: run.fingerprint, events: run.events, values })
     }
+}
+
+/// Tries the first run of a part: what fails at once must not have cost the journal of another sweep.
+pub fn try_first(sweep: &Sweep, shard: Shard) -> Result<()> {
+    let replications = u64::from(sweep.effort.replications);
+    let run = shard.run(0);
+    if run >= sweep.runs() {
+        return Ok(());
+    }
+    let cell = sweep.cell(run / replications)?;
+    cell.run(sweep.effort.seed, (run % replications) as u32).map(|_| ())
 }
 
 /// What a sweep would take.
