@@ -312,7 +312,7 @@ const STREAMS: [Case; 18] = [
     (BURST, "spike = { rates = \"2/s\" }", "6:11", &["workload.spike.rates", "did you mean"]),
 ];
 
-const KINDS: [Case; 39] = [
+const KINDS: [Case; 41] = [
     ("[workload]", "[[workload]]", "4:3", &["found a list", "as [workload]"]),
     (
         "concurrency = 5",
@@ -471,6 +471,18 @@ const KINDS: [Case; 39] = [
         "billing = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 1.0, cache_lifetime = \"1s\" }",
         "10:66",
         &["provider.billing.cache_lifetime", "cached_input_usd_per_mtok"],
+    ),
+    (
+        "concurrency = 5",
+        "row = { status = 200 }",
+        "10:9",
+        &["provider.row.status", "the status 200 is not an error", "400 to 599"],
+    ),
+    (
+        "concurrency = 5",
+        "row = { shared_by = \"flet\" }",
+        "10:9",
+        &["provider.row.shared_by", "did you mean `fleet`?"],
     ),
     (
         "concurrency = 5",

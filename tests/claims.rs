@@ -140,6 +140,54 @@ fn the_other_published_experiments_are_reproduced() {
     }
 }
 
+/// Standard errors between ours and the original, both with theirs: the mean of 100 runs has a tenth of
+/// the standard deviation of one.
+#[test]
+fn the_row_of_2015_is_that_of_the_original() {
+    let home = tempfile::tempdir().unwrap();
+    let ran = run(home.path(), &["reproduce", "aws-2015", "--json", "-q"]);
+    let document = ran.json();
+    assert_eq!(ran.code, 0, "{:?}", verdicts(&document));
+    let n = document["replications"].as_f64().unwrap();
+    let claims = document["claims"].as_array().unwrap();
+    let (mut times, mut calls) = (0, 0);
+    for claim in claims {
+        let number = |key: &str| claim[key].as_f64().unwrap();
+        if let Some(reference) = claim["reference"].as_f64() {
+            let error = number("sd") * (1.0 / n + 1.0 / 100.0).sqrt();
+            let z = (number("mean") - reference) / error;
+            assert!(z.abs() <= 3.0, "z = {z}: {claim}");
+            assert!(error <= 0.03 * reference, "too few runs to tell: {claim}");
+            times += 1;
+        } else if claim["id"].as_str().unwrap().starts_with("calls/") {
+            let middle = (number("at_least") + number("at_most")) / 2.0;
+            assert!((number("mean") / middle - 1.0).abs() < 0.01, "{claim}");
+            calls += 1;
+        }
+    }
+    assert_eq!((times, calls), (15, 15));
+}
+
+/// A counter of attempts that starts at 0 halves every wait.
+#[test]
+fn a_counter_of_attempts_that_starts_at_0_is_found_out() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = here("experiments/published/aws-2015");
+    let text = fs::read_to_string(folder.join("experiment.toml")).unwrap();
+    let old = "equal_jitter = { base = \"10ms\"";
+    assert_eq!(text.matches(old).count(), 3);
+    let new = text.replace(old, "equal_jitter = { base = \"5ms\"");
+    fs::write(home.path().join("experiment.toml"), new).unwrap();
+    fs::copy(folder.join("scenario.toml"), home.path().join("scenario.toml")).unwrap();
+    let path = format!("{}/", home.path().display());
+    let ran = run(home.path(), &["reproduce", &path, "-r", "60", "--json", "-q", "-o", "out"]);
+    assert_eq!(ran.code, 1);
+    let all = verdicts(&ran.json());
+    let wrong: Vec<&String> =
+        all.iter().filter(|(_, verdict)| *verdict == "not_reproduced").map(|(id, _)| id).collect();
+    assert!(wrong.len() >= 3 && wrong.iter().all(|id| id.ends_with("/equal")), "{wrong:?}");
+}
+
 #[test]
 fn several_experiments_are_one_document() {
     let home = tempfile::tempdir().unwrap();

@@ -229,11 +229,12 @@ fn provider(dice: &mut Dice, text: &mut String) {
     if dice.chance(15) && text.contains("\nconcurrency") {
         writeln!(text, "slower_when_full = {}", dice.one_of(&["1.0", "2.5", "1000.0"])).unwrap();
     }
-    let service = match dice.below(7) {
+    let service = match dice.below(8) {
         0 => "{ exponential = { mean = \"80ms\" } }".to_owned(),
         1 => "{ uniform = { low = \"0s\", high = \"200ms\" } }".to_owned(),
         2 => "{ lognormal = { median = \"50ms\", p90 = \"400ms\" } }".to_owned(),
         3 => "{ tokens = { first = \"20ms\", rate = \"200/s\" } }".to_owned(),
+        5 => "{ normal = { mean = \"20ms\", sd = \"40ms\" } }".to_owned(),
         4 => "{ prefill_decode = { prefill = [[5, \"10ms\"], [20, \"40ms\"]], decode = [[1, \"1ms\"], [4, \"3ms\"]] } }"
             .to_owned(),
         _ => format!("\"{}\"", dice.one_of(&SPANS)),
@@ -258,6 +259,10 @@ fn provider(dice: &mut Dice, text: &mut String) {
         .unwrap();
         writeln!(lost, "[[provider.faults]]\ncache_loss = {{ at = \"1s\", part = [0.2, 0.9] }}\n")
             .unwrap();
+    }
+    if dice.chance(15) {
+        let (status, scope) = (dice.one_of(&[409, 503]), dice.one_of(&SCOPES));
+        writeln!(text, "row = {{ status = {status}, shared_by = \"{scope}\" }}").unwrap();
     }
     if dice.chance(45) {
         limits(dice, text);
@@ -942,6 +947,7 @@ fn the_swarm_reaches_every_kind_of_end() {
             l.repeated_effects,
             l.on_the_way + l.on_the_way_back,
             l.cache_hits,
+            l.conflicts,
             l.hedges - l.hedges_won,
             l.hedges_won,
             l.hedges_refused,

@@ -39,6 +39,8 @@ pub enum Part {
     PromptCache,
     /// An answer cache.
     AnswerCache,
+    /// A row under optimistic concurrency.
+    Row,
     /// Requests whose effects are counted.
     Effects,
     /// Agents that work on tasks.
@@ -72,6 +74,7 @@ impl Part {
         Part::Limit(LimitKind::Growth),
         Part::PromptCache,
         Part::AnswerCache,
+        Part::Row,
         Part::Effects,
         Part::Tasks,
         Part::Host,
@@ -382,6 +385,16 @@ pub(super) const OF_PARTS: &[(Part, Row)] = {
                 Higher,
                 "share of its entries that the cache holds at the end",
                 |f| f.report.cache_held,
+            ),
+        ),
+        (
+            Part::Row,
+            (
+                "conflicts",
+                "attempts",
+                Lower,
+                "attempts whose write found another version of the row than they had read",
+                |f| Some(f.report.ledger.conflicts as f64),
             ),
         ),
         (

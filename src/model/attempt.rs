@@ -118,11 +118,14 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let now = self.events.now();
         self.books(request).on_completed(now);
         let broken = self.broken(request, step);
-        let error = if broken.is_none() { self.error(request, step) } else { None };
+        let error = match broken {
+            Some(_) => None,
+            None => self.error(request, step).or_else(|| self.write_row(request, step)),
+        };
         // Whoever is next in line finds the answer.
         match broken.is_none() && error.is_none() {
             true => self.fill_cache(request, step),
-            false => self.forget_miss(request, step),
+            false => self.come_to_nothing(request, step),
         }
         let provider = self.provider_of(step);
         self.providers[provider].admission.leave();

@@ -78,6 +78,8 @@ pub struct Ledger {
     pub late: u64,
     /// Completions that were an error instead of an answer.
     pub failed: u64,
+    /// Of those, writes of a row that had moved on.
+    pub conflicts: u64,
     /// Attempts that attached to the work of an earlier one.
     pub attached: u64,
     /// Good answers to those.
@@ -277,7 +279,7 @@ impl Ledger {
             gone_before_accept, in_backlog, unanswered, refused_by_fault, refused_by_operator,
             refused_by_limit, refused_by_load,
             admitted, started, cache_hits, completed, dropped, removed, stopped, lost_waiting, lost_served,
-            delivered, lost_answers, lost_words, on_the_way_back, late, failed,
+            delivered, lost_answers, lost_words, on_the_way_back, late, failed, conflicts,
             attached, replayed, repeated_effects,
             layers: _, occupancy, busy, sum_admitted_at, sum_left_at, sum_service,
             in_system, in_service, changed_at,
@@ -317,6 +319,7 @@ impl Ledger {
         self.on_the_way_back += on_the_way_back;
         self.late += late;
         self.failed += failed;
+        self.conflicts += conflicts;
         self.attached += attached;
         self.replayed += replayed;
         self.repeated_effects += repeated_effects;

@@ -27,6 +27,7 @@ mod pace;
 mod pool;
 mod provider;
 mod repeat;
+mod row;
 mod simulation;
 mod stream;
 mod tasks;

@@ -6,7 +6,7 @@ use crate::rng::Streams;
 use crate::server::{
     AcceptQueue, Action, Admission, AnswerCache, Backlog, Billing, Break, Caller, CancelledWork,
     Denied, Entries, ErrorRate, Fault, Idempotency, Keys, LimitKind, Limiter, Limits, Pace, Price,
-    PromptCache, Queue, ServiceSampler, Strikes, Tokens,
+    PromptCache, Queue, Row, Rows, ServiceSampler, Strikes, Tokens,
 };
 use crate::units::{LONGEST, Time};
 
@@ -35,6 +35,8 @@ pub struct ProviderPlan {
     pub slower_when_full: Option<f64>,
     /// The answer cache.
     pub cache: Option<AnswerCache>,
+    /// The rows that work reads and writes.
+    pub row: Option<Row>,
     /// Faults.
     pub faults: Vec<Fault>,
     /// What operators do.
@@ -51,6 +53,7 @@ pub(super) struct Provider<'a> {
     pub(super) prompts: Option<PromptCache>,
     pub(super) keys: Option<Keys>,
     pub(super) cache: Option<Entries>,
+    pub(super) rows: Option<Rows>,
     pub(super) admission: Admission,
     pub(super) in_hand: Option<InHand>,
     /// True when free places are to be taken from the line at the end of this instant.
@@ -111,6 +114,7 @@ impl<'a> Provider<'a> {
             prompts: plan.billing.cache_lifetime.map(PromptCache::new),
             keys: plan.idempotency.map(Keys::new),
             cache: plan.cache.map(Entries::new),
+            rows: plan.row.map(Rows::new),
             in_hand: takes_back.then(InHand::new),
             refill_pending: false,
         }

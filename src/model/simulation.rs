@@ -12,7 +12,7 @@ use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
 use crate::engine::{Class, EventList, Fingerprint, Key};
 use crate::rng::{Ranks, Streams};
-use crate::server::{Entries, Limiter};
+use crate::server::{Entries, Limiter, Rows};
 use crate::units::{Time, seconds};
 
 /// Where a request is.
@@ -407,6 +407,19 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
             self.providers.iter().all(misses_are_served),
             "I17: work for what the answer cache lacks is in service",
             "there is more of it",
+        )?;
+        let readers_are_served = |provider: &Provider<'_>| {
+            let readers = provider.rows.as_ref().map_or(0, Rows::readers);
+            readers <= provider.admission.busy() as usize
+        };
+        let writes: u64 =
+            self.providers.iter().filter_map(|p| p.rows.as_ref()).map(Rows::written).sum();
+        law(
+            self.providers.iter().all(readers_are_served)
+                && writes + ledger.failed <= ledger.completed
+                && ledger.conflicts <= ledger.failed,
+            "I18: writes of a row stand or conflict",
+            "they do not add up",
         )?;
         let places = |provider: &Provider<'_>| {
             provider.admission.most_places().map_or(u128::MAX, u128::from)

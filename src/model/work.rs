@@ -64,6 +64,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         };
         let ends = asked.end_of_service(now, job.attempt, draws, hit, broken, tokens);
         let streams = group.plan.stream;
+        self.read_row(job.request, job.step);
         self.groups[g].ledger.on_started(now, ends - now);
         self.groups[g].ledger.cache_hits += u64::from(hit.is_some());
         self.observer.started(now, (g, provider), now - job.admitted);
@@ -147,7 +148,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
                 if now > started {
                     self.bill_stopped(request, step, started, ends);
                 }
-                self.forget_miss(request, step);
+                self.come_to_nothing(request, step);
                 self.providers[provider].admission.leave();
                 self.refill_after_this_instant(provider);
             }
@@ -182,7 +183,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let stay = self.providers[provider].in_hand.as_ref().and_then(|h| h.get(&(request, step)));
         let Some((_, ends)) = stay.and_then(|stay| stay.service) else { return };
         self.books(request).on_lost_served(now, ends - now);
-        self.forget_miss(request, step);
+        self.come_to_nothing(request, step);
         self.providers[provider].admission.leave();
         self.break_off(request, step);
     }

@@ -35,7 +35,7 @@ use crate::host::{Host, Network};
 use crate::metrics::{FlowWatch, Watch};
 use crate::model::{Arrivals, GroupPlan, Plan, ProviderPlan};
 use crate::server::{
-    Action, AnswerCache, Backlog, Billing, CancelledWork, Fault, Idempotency, Limits, Queue,
+    Action, AnswerCache, Backlog, Billing, CancelledWork, Fault, Idempotency, Limits, Queue, Row,
     Service,
 };
 use crate::units::Span;
@@ -126,6 +126,10 @@ pub struct Provider {
     /// A cache of answers; without it, every answer is worked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<AnswerCache>,
+    /// A row under optimistic concurrency that all work reads and writes; without it, work does not
+    /// conflict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<Row>,
     /// Rate limits.
     pub limits: Limits,
     /// What is billed, and its price.
@@ -149,6 +153,7 @@ impl Default for Provider {
             backlog: None,
             idempotency: None,
             cache: None,
+            row: None,
             limits: Limits::default(),
             billing: Billing::default(),
             faults: Vec::new(),
@@ -173,6 +178,7 @@ impl Provider {
             backlog: self.backlog,
             idempotency: self.idempotency,
             cache: self.cache,
+            row: self.row,
             limits: self.limits.clone(),
             billing: self.billing.clone(),
             slower_when_full: self.slower_when_full,

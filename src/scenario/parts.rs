@@ -58,6 +58,7 @@ impl Provider {
             }
             Part::PromptCache => self.billing.cache_lifetime.is_some(),
             Part::AnswerCache => self.cache.is_some(),
+            Part::Row => self.row.is_some(),
             Part::Limit(kind) => {
                 let kinds = self.limits.kinds();
                 kinds != [LimitKind::Requests] && kinds.contains(&kind)

@@ -104,6 +104,9 @@ fn own_problem(scenario: &Scenario, provider: &Provider) -> Option<Problem> {
     if let Some((key, text)) = provider.cache.and_then(|cache| cache.problem()) {
         return Some((steps(&["cache", key]), text));
     }
+    if let Some((key, text)) = provider.row.and_then(|row| row.problem()) {
+        return Some((steps(&["row", key]), text));
+    }
     if let Some((below, text)) = provider.limits.problem() {
         return Some((steps(&[&["limits"], &below[..]].concat()), text));
     }

@@ -17,6 +17,7 @@ mod idempotency;
 mod limits;
 mod prompt_cache;
 mod queue;
+mod row;
 mod service;
 
 pub use actions::{
@@ -37,4 +38,5 @@ pub use limits::{
 };
 pub use prompt_cache::PromptCache;
 pub use queue::{CancelledWork, Line, Queue, WhenFull};
+pub use row::{Row, Rows};
 pub use service::{PrefillDecode, Service, ServiceSampler, TokenService};

@@ -1,5 +1,6 @@
 //! What a reader might have assumed otherwise about the provider.
 
+use super::guards::shared_by;
 use super::limits;
 use crate::scenario::{Provider, Scenario};
 use crate::server::{
@@ -69,6 +70,13 @@ pub(super) fn own_lines(provider: &Provider) -> Vec<String> {
         lines.push("service: prefill by the length of the prompt, then tokens at the pace of the load at the start of service".to_owned());
     }
     lines.extend(provider.cache.map(cache_line));
+    lines.extend(provider.row.map(|row| {
+        format!(
+            "work reads the row of its {} when its service starts and writes it when it is done; when another write has come in between it ends with {}, unbilled",
+            shared_by(row.shared_by),
+            row.status
+        )
+    }));
     lines.extend(billing_line(provider));
     lines
 }

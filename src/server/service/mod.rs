@@ -11,7 +11,7 @@ use serde::de::{self, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Tokens;
-use crate::dist::{Distribution, Exponential, Lognormal, Sampler, Uniform};
+use crate::dist::{Distribution, Exponential, Lognormal, Normal, Sampler, Uniform};
 use crate::rng::{Purpose, Streams};
 use crate::units::{LONGEST, Rate, Span};
 
@@ -50,6 +50,7 @@ enum Named {
     Exponential(Exponential<Span>),
     Uniform(Uniform<Span>),
     Lognormal(Lognormal<Span>),
+    Normal(Normal<Span>),
     Tokens(TokenService),
     PrefillDecode(PrefillDecode),
 }
@@ -163,7 +164,7 @@ impl<'de> Visitor<'de> for SpanOrKind {
     type Value = Service;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a duration, or one of tokens, prefill_decode, exponential, uniform, lognormal as a table")
+        f.write_str("a duration, or one of tokens, prefill_decode, exponential, uniform, lognormal, normal as a table")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Service, E> {
@@ -182,6 +183,7 @@ impl<'de> Visitor<'de> for SpanOrKind {
             Named::Exponential(law) => Service::Drawn(Distribution::Exponential(law)),
             Named::Uniform(law) => Service::Drawn(Distribution::Uniform(law)),
             Named::Lognormal(law) => Service::Drawn(Distribution::Lognormal(law)),
+            Named::Normal(law) => Service::Drawn(Distribution::Normal(law)),
             Named::Tokens(tokens) => Service::Tokens { tokens },
             Named::PrefillDecode(prefill_decode) => Service::PrefillDecode { prefill_decode },
         })
