@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "reproduce",
     "run",
     "compare",
     "sweep",
     "merge",
     "diff",
+    "steady",
     "plot",
     "init",
     "check",

@@ -15,6 +15,7 @@ mod report;
 mod reproduce;
 mod run;
 mod schedule;
+mod steady;
 mod sweep;
 
 use std::io::Write;
@@ -58,6 +59,7 @@ enum Command {
     Sweep(sweep::Args),
     Merge(merge::Args),
     Diff(diff::Args),
+    Steady(steady::Args),
     Plot(plot::Args),
     Init(init::Args),
     Check(check::Args),
@@ -130,6 +132,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Sweep(args) => sweep::main(&args),
         Command::Merge(args) => merge::main(&args),
         Command::Diff(args) => diff::main(&args),
+        Command::Steady(args) => steady::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::metrics::{Facts, GroupLayers, Metric, Recorder, catalog};
-use crate::model::{self, GroupPlan, Plan, Report};
+use crate::model::{self, GroupPlan, Observer, Plan, Report};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
@@ -83,15 +83,35 @@ impl Cell {
     /// A run of `plan`, watched as the cell's scenario says.
     fn watched(&self, plan: &Plan, seed: Seed, replication: u32) -> Result<(Recorder, Report)> {
         let mut recorder = Recorder::new(self.scenario.watch());
+        let report = self.run_plan(plan, seed, replication, &mut recorder)?;
+        Ok((recorder, report))
+    }
+
+    /// One run of it under an observer of one's own.
+    pub fn watch<O: Observer>(
+        &self,
+        seed: Seed,
+        replication: u32,
+        observer: &mut O,
+    ) -> Result<Report> {
+        self.run_plan(&self.plan, seed, replication, observer)
+    }
+
+    fn run_plan<O: Observer>(
+        &self,
+        plan: &Plan,
+        seed: Seed,
+        replication: u32,
+        observer: &mut O,
+    ) -> Result<Report> {
         let streams = Streams::new(seed.0, replication);
-        let report = model::run(plan, streams, &mut recorder).map_err(|error| {
+        model::run(plan, streams, observer).map_err(|error| {
             let place = format!("{}, replication {replication}, seed {seed}", self.label);
             match Error::from(error) {
                 Error::Input(text) => Error::Input(format!("{place}: {text}")),
                 other => Error::Bug(format!("{place}: {other}")),
             }
-        })?;
-        Ok((recorder, report))
+        })
     }
 
     /// The plans of a run: its own, and the one without the trigger.
