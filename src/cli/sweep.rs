@@ -8,12 +8,12 @@ use super::Answer;
 use super::checks::{self, CheckArgs};
 use super::common::{EffortArgs, ScenarioArgs, note, progress_bar};
 use crate::error::{Error, Result};
-use crate::experiment::{Check, Place, Seed};
+use crate::experiment::{Check, Effort, Place, Seed};
 use crate::metrics::nearest;
 use crate::output::{Style, Table, number, print, with_halfwidth};
 use crate::sweep::{
-    Axis, Begin, Design, Estimate, Header, Journal, Shard, Sweep, SweepFolder, Tables, estimate,
-    run, try_first,
+    Axis, Begin, Design, Estimate, HalfWidth, Header, Journal, Progress, Shard, Sweep, SweepFolder,
+    Tables, Until, estimate, run, try_first,
 };
 
 /// Run a scenario under many settings: every combination, or a sample of them.
@@ -23,6 +23,7 @@ use crate::sweep::{
   retrylab sweep storm.toml --vary policy=none,full --vary provider.concurrency=5..50:log4 -o grid
   retrylab sweep storm.toml --vary 'workload.clients,provider.concurrency=(10,5),(20,9)' -o pairs
   retrylab sweep storm.toml --vary client.layers.sdk.timeout=1s..60s:log --sample 50 -o lhs
+  retrylab sweep storm.toml --vary policy=none,full --metric attempts --until-halfwidth 2% -o known
   retrylab sweep storm.toml --vary workload.clients=100,200 --dry-run
 
 A value is written as for --set. PATH=low..high:lin5 and :log5 are five values between two ends;
@@ -68,6 +69,14 @@ pub struct Args {
     /// Metrics of the table, separated by commas; summary.csv has all.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     metric: Vec<String>,
+    /// Make batches of -r replications of each cell until half of the 95 % interval of every --metric
+    /// is at most this part of its mean, such as 2%.
+    #[arg(long, value_name = "PART", requires = "metric", conflicts_with = "shard")]
+    until_halfwidth: Option<HalfWidth>,
+    /// No more replications of a cell than this, however wide its intervals are.
+    #[arg(long, value_name = "N", default_value = "1000", requires = "until_halfwidth")]
+    #[arg(value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    max_replications: u32,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -76,8 +85,9 @@ pub struct Args {
 pub fn main(args: &Args) -> Result<Answer> {
     let document = args.scenario.document()?;
     let replications = document.scenario()?.measure.replications;
-    let effort = args.effort.effort(replications, Seed::default());
+    let (effort, until) = stopping(args, args.effort.effort(replications, Seed::default()))?;
     let sweep = Sweep {
+        until,
         design: Design::new(args.vary.clone(), args.sample, effort.seed)?,
         place: Place { layer: args.layer.clone(), group: args.group.clone() },
         document,
@@ -102,14 +112,7 @@ pub fn main(args: &Args) -> Result<Answer> {
     }
     let (folder, mut journal) = SweepFolder::open(place, header, begin)?;
     report_damage(args, &journal);
-    let counts =
-        Counts { total: journal.header().runs_of_shard(), reused: journal.finished(), unmet: 0 };
-    let bar = progress_bar(counts.total, args.effort.quiet);
-    bar.set_position(counts.reused);
-    bar.reset_eta();
-    let done = run(&sweep, &mut journal, &|| bar.inc(1));
-    bar.finish_and_clear();
-    done?;
+    let counts = work(args, &sweep, &mut journal)?;
     let threads = effort.thread_count();
     if args.shard != Shard::WHOLE {
         folder.finish_part(&journal, threads)?;
@@ -134,6 +137,39 @@ pub fn main(args: &Args) -> Result<Answer> {
         true => Ok(Answer::Yes),
         false => Ok(Answer::No),
     }
+}
+
+/// Makes what is missing.
+fn work(args: &Args, sweep: &Sweep, journal: &mut Journal) -> Result<Counts> {
+    let reused = journal.finished();
+    let bar = progress_bar(journal.header().runs_of_shard(), args.effort.quiet);
+    bar.set_position(reused);
+    bar.reset_eta();
+    let planned = |runs| bar.set_length(runs);
+    let done = run(sweep, journal, &Progress { planned: &planned, done: &|| bar.inc(1) });
+    bar.finish_and_clear();
+    done?;
+    Ok(Counts { total: journal.finished(), reused, unmet: 0 })
+}
+
+/// The rule by which cells have enough replications; then those of the effort are the most.
+fn stopping(args: &Args, effort: Effort) -> Result<(Effort, Option<Until>)> {
+    let Some(halfwidth) = args.until_halfwidth else { return Ok((effort, None)) };
+    // The document's number was not written with batches in mind.
+    let batch = args.effort.replications.unwrap_or(effort.replications.max(10));
+    let most = args.max_replications;
+    if batch < 10 {
+        return Err(Error::Input(format!(
+            "--until-halfwidth: batches of {batch} replications are too small to be judged by; write -r 10 or more"
+        )));
+    }
+    if batch > most {
+        return Err(Error::Input(format!(
+            "--max-replications: {most} is less than one batch of {batch}; write more, or a smaller -r"
+        )));
+    }
+    let until = Until { halfwidth, metrics: args.metric.clone(), batch };
+    Ok((Effort { replications: most, ..effort }, Some(until)))
 }
 
 /// What every cell is held to.
@@ -219,7 +255,10 @@ fn report_damage(args: &Args, journal: &Journal) {
 
 /// What would be done.
 fn plan(args: &Args, sweep: &Sweep) -> Result<Answer> {
-    let (cells, runs) = (sweep.design.cells(), args.shard.count(sweep.runs()));
+    let cells = sweep.design.cells();
+    let most = args.shard.count(sweep.runs());
+    let replications = sweep.until.as_ref().map_or(sweep.effort.replications, |until| until.batch);
+    let runs = if sweep.until.is_some() { cells * u64::from(replications) } else { most };
     let columns = sweep.survey()?;
     let Estimate { cpu, events } = estimate(sweep)?;
     let share = runs as f64 / sweep.runs() as f64;
@@ -228,8 +267,9 @@ fn plan(args: &Args, sweep: &Sweep) -> Result<Answer> {
         let document = json!({
             "schema": "retrylab.sweep-plan/1",
             "cells": cells,
-            "replications": sweep.effort.replications,
+            "replications": replications,
             "runs": runs,
+            "runs_at_most": most,
             "metrics": columns.len(),
             "events_estimate": (events * share).round(),
             "cpu_s_estimate": cpu,
@@ -238,10 +278,13 @@ fn plan(args: &Args, sweep: &Sweep) -> Result<Answer> {
         print(&format!("{document:#}"))?;
         return Ok(Answer::Yes);
     }
+    let at_most = match runs == most {
+        true => String::new(),
+        false => format!(" or more, {} at most", number(most as f64)),
+    };
     print(&format!(
-        "{} cells × {} replications = {} runs, about {} events\nabout {} of CPU time, {} on {threads} threads (from one run of up to five cells)",
+        "{} cells × {replications} replications = {} runs{at_most}, about {} events\nabout {} of CPU time, {} on {threads} threads (from one run of up to five cells)",
         number(cells as f64),
-        sweep.effort.replications,
         number(runs as f64),
         number((events * share).round()),
         duration(cpu),

@@ -50,14 +50,14 @@ impl Steady {
         self.cut.is_some() && self.batches.is_some_and(|batches| batches.independent)
     }
 
-    fn of(series: &[(Time, f64)], cut: Option<usize>) -> Steady {
+    fn of(series: &[(Time, f64)], cut: Option<usize>, risk: f64) -> Steady {
         let kept = cut.unwrap_or(0).min(series.len());
         let values: Vec<f64> = series[kept..].iter().map(|(_, value)| *value).collect();
         Steady {
             values: series.len(),
             cut,
             from_s: series.get(kept).map_or(0.0, |(created, _)| seconds(*created)),
-            batches: batch_means(&values),
+            batches: batch_means(&values, risk),
         }
     }
 }
@@ -68,6 +68,8 @@ pub fn steady(cell: &Cell, effort: Effort, follow: Follow, warm_up: WarmUp) -> R
     let pool = rayon::ThreadPoolBuilder::new().num_threads(effort.thread_count()).build();
     let pool = pool.map_err(|e| Error::Bug(format!("no threads: {e}")))?;
     let window = cell.scenario.measure.window.nanos();
+    // Of doubting any of them, all being sound.
+    let risk = 0.05 / f64::from(effort.replications);
     let series = |replication: u32| -> Result<Vec<(Time, f64)>> {
         let mut seen = Seen { follow, window, series: Vec::new() };
         let report = cell.watch(effort.seed, replication, &mut seen)?;
@@ -75,7 +77,7 @@ pub fn steady(cell: &Cell, effort: Effort, follow: Follow, warm_up: WarmUp) -> R
     };
     let fixed = |span: Span, series: Vec<(Time, f64)>| {
         let cut = series.partition_point(|(created, _)| *created < span.nanos());
-        Steady::of(&series, Some(cut))
+        Steady::of(&series, Some(cut), risk)
     };
     let runs = (0..effort.replications).into_par_iter();
     match warm_up {
@@ -88,7 +90,7 @@ pub fn steady(cell: &Cell, effort: Effort, follow: Follow, warm_up: WarmUp) -> R
             let all: Vec<Result<_>> = pool.install(|| runs.map(series).collect());
             let all: Vec<Vec<(Time, f64)>> = all.into_iter().collect::<Result<_>>()?;
             let cut = mser5(&mean_series(&all));
-            Ok(all.iter().map(|series| Steady::of(series, cut)).collect())
+            Ok(all.iter().map(|series| Steady::of(series, cut, risk)).collect())
         }
     }
 }

@@ -15,18 +15,19 @@ pub struct BatchMeans {
     pub size: usize,
     /// Correlation of neighbouring batches; 0 when all are equal.
     pub lag1: f64,
-    /// False when neighbours resemble each other more than independent ones would (one-sided, 5 %):
-    /// the interval is too narrow, and the run too short.
+    /// False when neighbours resemble each other more than independent ones would: the interval is
+    /// too narrow, and the run too short.
     pub independent: bool,
 }
 
 /// Means of 30 batches of equal size, in the order of `values`; none for fewer than 60 values.
+/// `risk` is that of doubting batches that are independent (one-sided), for instance 0.05.
 ///
 /// Source: A. M. Law, "Simulation Modeling and Analysis", 5th ed. (2015), section 9.5.3; the test of
 /// correlation: J. von Neumann, "Distribution of the ratio of the mean square successive difference
 /// to the variance", Annals of Mathematical Statistics 12 (1941), with the variance
 /// (n − 2)/(n² − 1) and normal quantiles.
-pub fn batch_means(values: &[f64]) -> Option<BatchMeans> {
+pub fn batch_means(values: &[f64], risk: f64) -> Option<BatchMeans> {
     let size = values.len() / BATCHES;
     if size < 2 {
         return None;
@@ -37,7 +38,7 @@ pub fn batch_means(values: &[f64]) -> Option<BatchMeans> {
     let summary = summarise(&means)?;
     let lag1 = lag1(&means, summary.mean);
     let n = BATCHES as f64;
-    let most = t_quantile(0.95, f64::INFINITY)? * ((n - 2.0) / (n * n - 1.0)).sqrt();
+    let most = t_quantile(1.0 - risk, f64::INFINITY)? * ((n - 2.0) / (n * n - 1.0)).sqrt();
     Some(BatchMeans { summary, size, lag1, independent: lag1 <= most })
 }
 
@@ -56,11 +57,11 @@ mod tests {
     #[test]
     fn thirty_batches_are_their_means() {
         let values: Vec<f64> = (0..65).map(|i| f64::from(i / 2)).collect();
-        let found = batch_means(&values).unwrap();
+        let found = batch_means(&values, 0.05).unwrap();
         assert_eq!((found.size, found.summary.n, found.summary.mean), (2, 30, 14.5));
         assert!(!found.independent && found.lag1 > 0.8, "a ramp is not steady: {}", found.lag1);
-        assert_eq!(batch_means(&values[..59]), None);
-        assert_eq!(batch_means(&[2.0; 60]).unwrap().summary.ci95, Some((2.0, 2.0)));
+        assert_eq!(batch_means(&values[..59], 0.05), None);
+        assert_eq!(batch_means(&[2.0; 60], 0.05).unwrap().summary.ci95, Some((2.0, 2.0)));
     }
 
     /// Independent values fail the test of correlation in 5 % of series.
@@ -70,7 +71,7 @@ mod tests {
         let doubted = (0..2_000).filter(|series| {
             let mut stream = streams.stream(Purpose::Sample, *series, 0);
             let values: Vec<f64> = (0..300).map(|_| stream.unit()).collect();
-            !batch_means(&values).unwrap().independent
+            !batch_means(&values, 0.05).unwrap().independent
         });
         let share = doubted.count() as f64 / 2_000.0;
         assert!((share - 0.05).abs() < 0.015, "{share}");

@@ -8,6 +8,7 @@ pub mod batch;
 pub mod paired;
 pub mod quantile;
 pub mod ratio;
+pub mod running;
 pub mod student;
 pub mod summary;
 pub mod warm_up;

@@ -1,5 +1,7 @@
 //! How much of a series to cut off because it remembers how it began.
 
+use super::running::Running;
+
 /// Values that are averaged before they are looked at.
 const BATCH: usize = 5;
 
@@ -18,16 +20,13 @@ pub fn mser5(values: &[f64]) -> Option<usize> {
     if half < 5 || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
-    // From the back: mean and sum of squares of what is left (Welford).
-    let (mut mean, mut squares) = (0.0, 0.0);
+    // From the back, so that each cut has what is left behind it.
+    let mut left = Running::default();
     let (mut best, mut cut) = (f64::INFINITY, 0);
-    for (left, value) in (1_u32..).zip(means.iter().rev()) {
-        let n = f64::from(left);
-        let step = value - mean;
-        mean += step / n;
-        squares += step * (value - mean);
-        let index = means.len() - left as usize;
-        let marginal = squares / (n * n);
+    for (index, value) in means.iter().enumerate().rev() {
+        left.add(*value);
+        let n = f64::from(left.n());
+        let marginal = left.squares() / (n * n);
         // The shortest of equal cuts.
         if index <= half && marginal <= best {
             (best, cut) = (marginal, index);

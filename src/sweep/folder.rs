@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::header::{Header, Shard};
 use super::journal::Journal;
-use super::tables::{Tables, Written, write_whole};
+use super::tables::{Made, Tables, Written, write_whole};
 use crate::error::{Error, Result};
 use crate::output::{JOURNAL, OURS, check_place};
 
@@ -65,7 +65,7 @@ impl SweepFolder {
         for name in OURS.iter().filter(|name| !kept(name) && **name != MANIFEST) {
             let _ = fs::remove_file(self.place.join(name));
         }
-        self.write_manifest(tables.header(), threads, Some(tables.events()), &files)
+        self.write_manifest(tables.header(), threads, Some(tables.made()), &files)
     }
 
     /// Marks the folder of a part that is done.
@@ -77,7 +77,7 @@ impl SweepFolder {
         &self,
         header: &Header,
         threads: usize,
-        events: Option<u64>,
+        made: Option<Made>,
         files: &[Written],
     ) -> Result<()> {
         let file = |file: &Written| json!({ "name": file.name, "bytes": file.bytes, "fnv1a": format!("{:016x}", file.fnv1a) });
@@ -95,14 +95,15 @@ impl SweepFolder {
             "unix_time": seconds,
             "seed": header.seed,
             "replications": header.replications,
+            "until": header.until,
             "threads": threads,
             "vary": header.vary,
             "sample": header.sample,
             "cells": header.cells,
-            "runs": header.runs(),
+            "runs": made.map_or(header.runs(), |made| made.runs),
             "shard": part,
             "scenario_digest": format!("{:016x}", crate::engine::digest(header.scenario.as_bytes())),
-            "events": events,
+            "events": made.map(|made| made.events),
             "files": files,
         });
         write_whole(&self.place, MANIFEST, format!("{document:#}\n").as_bytes()).map(|_| ())

@@ -4,11 +4,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::until::Until;
 use crate::error::{Error, Result};
 use crate::experiment::Seed;
 
 /// The identity of a sweep, or of a part of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
     /// Name and version of the format.
@@ -31,8 +32,10 @@ pub struct Header {
     pub sample: Option<u32>,
     /// Master seed.
     pub seed: Seed,
-    /// Replications of each cell.
+    /// Replications of each cell, at most.
     pub replications: u32,
+    /// When a cell has enough of them; None for all.
+    pub until: Option<Until>,
     /// All cells.
     pub cells: u64,
     /// The part of the runs that this is.
@@ -68,7 +71,7 @@ impl Header {
         serde_json::from_value(form).map_err(|e| format!("its header does not fit: {e}"))
     }
 
-    /// All runs of all parts.
+    /// All runs of all parts; at most, where cells may have enough earlier.
     pub fn runs(&self) -> u64 {
         self.cells * u64::from(self.replications)
     }
@@ -86,6 +89,9 @@ impl Header {
             items => items.join(" "),
         };
         let sample = |sample: Option<u32>| sample.map_or("none".to_owned(), |n| n.to_string());
+        let until = |until: &Option<Until>| {
+            until.as_ref().map_or("none".to_owned(), |until| until.to_string())
+        };
         let pairs = [
             ("version", there.version.clone(), self.version.clone()),
             ("scenario", there.written.clone(), self.written.clone()),
@@ -94,6 +100,7 @@ impl Header {
             ("place of policies", list(&there.place), list(&self.place)),
             ("--sample", sample(there.sample), sample(self.sample)),
             ("seed", there.seed.to_string(), self.seed.to_string()),
+            ("--until-halfwidth", until(&there.until), until(&self.until)),
             (
                 "number of replications",
                 there.replications.to_string(),
@@ -218,6 +225,7 @@ pub(super) mod tests {
             sample: None,
             seed: Seed(42),
             replications: 3,
+            until: None,
             cells: 4,
             shard: Shard::WHOLE,
             columns: vec![column("a_s"), column("b_s")],

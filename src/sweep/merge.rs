@@ -43,6 +43,12 @@ impl Parts {
             }
             parts.push((name(folder), journal));
         }
+        if parts.iter().any(|(_, journal)| journal.header().until.is_some()) {
+            return Err(Error::Input(format!(
+                "{}: a sweep with --until-halfwidth has no parts; its tables are there already",
+                name(&folders[0])
+            )));
+        }
         parts.sort_by_key(|(_, journal)| journal.header().shard.index());
         let parts = Parts(parts.into_iter().map(|(_, journal)| journal).collect());
         parts.complete()?;

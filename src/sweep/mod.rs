@@ -15,6 +15,7 @@ mod merge;
 mod plan;
 mod run;
 mod tables;
+mod until;
 
 pub use axis::Axis;
 pub use design::{Design, Varied};
@@ -24,5 +25,6 @@ pub use header::{Header, Shard};
 pub use journal::{Damage, Journal, Record};
 pub use merge::Parts;
 pub use plan::Sweep;
-pub use run::{Estimate, estimate, run, try_first};
-pub use tables::{CellMetric, Tables, Written};
+pub use run::{Estimate, Progress, estimate, run, try_first};
+pub use tables::{CellMetric, Made, Tables, Written};
+pub use until::{HalfWidth, Until};

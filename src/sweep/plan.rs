@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::design::Design;
 use super::header::{Header, Shard};
+use super::until::Until;
 use crate::engine::digest;
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, Effort, NamedPolicy, Place, swap};
@@ -21,12 +22,14 @@ pub struct Sweep {
     pub design: Design,
     /// Where policies are put.
     pub place: Place,
-    /// Seed, replications, threads, memory.
+    /// Seed, replications (at most), threads, memory.
     pub effort: Effort,
+    /// When a cell has replications enough; None for all.
+    pub until: Option<Until>,
 }
 
 impl Sweep {
-    /// How many runs there are.
+    /// How many runs there are; at most, where cells may have enough earlier.
     pub fn runs(&self) -> u64 {
         self.design.cells() * u64::from(self.effort.replications)
     }
@@ -96,6 +99,7 @@ impl Sweep {
             sample: self.design.sample,
             seed: self.effort.seed,
             replications: self.effort.replications,
+            until: self.until.clone(),
             cells: self.design.cells(),
             shard,
             columns,

@@ -8,27 +8,96 @@ use rayon::prelude::*;
 use super::header::Shard;
 use super::journal::{Journal, Record};
 use super::plan::Sweep;
+use super::until::{CellSoFar, Until};
 use crate::error::{Error, Result};
 use crate::experiment::Cell;
 
 /// Runs that are planned together: enough to keep threads busy, few enough to hold their cells.
-const BLOCK: u64 = 2_048;
+const BLOCK: usize = 2_048;
 
-/// Runs what the journal lacks and notes each run as soon as it is over; tells `progress` of each.
-pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &(dyn Fn() + Sync)) -> Result<()> {
-    let shard = journal.header().shard;
-    let columns: Vec<String> =
-        journal.header().columns.iter().map(|(name, _)| name.clone()).collect();
-    let all = journal.header().runs_of_shard();
-    let pool = pool(sweep)?;
-    for block in 0..all.div_ceil(BLOCK) {
-        let slots = block * BLOCK..((block + 1) * BLOCK).min(all);
-        let missing: Vec<u64> =
-            slots.map(|slot| shard.run(slot)).filter(|run| !journal.has(*run)).collect();
-        let shared = Mutex::new(&mut *journal);
-        pool.install(|| run_block(sweep, &missing, &columns, &shared, progress))?;
+/// Hears of the work.
+pub struct Progress<'a> {
+    /// So many runs will be made, or are there already.
+    pub planned: &'a dyn Fn(u64),
+    /// A run is over.
+    pub done: &'a (dyn Fn() + Sync),
+}
+
+/// Runs what the journal lacks and notes each run as soon as it is over.
+pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &Progress<'_>) -> Result<()> {
+    let columns = journal.header().columns.iter().map(|(name, _)| name.clone()).collect();
+    let mut work = Work { sweep, journal, columns, pool: pool(sweep)?, progress };
+    match &sweep.until {
+        None => {
+            let shard = work.journal.header().shard;
+            let slots = 0..work.journal.header().runs_of_shard();
+            (progress.planned)(slots.end);
+            work.runs(slots.map(|slot| shard.run(slot)))?;
+        }
+        Some(until) => work.until(until)?,
     }
     journal.sync()
+}
+
+/// What a sweep works with.
+struct Work<'a> {
+    sweep: &'a Sweep,
+    journal: &'a mut Journal,
+    columns: Vec<String>,
+    pool: rayon::ThreadPool,
+    progress: &'a Progress<'a>,
+}
+
+impl Work<'_> {
+    /// Makes those of these runs that are missing.
+    fn runs(&mut self, mut runs: impl Iterator<Item = u64>) -> Result<()> {
+        loop {
+            let block: Vec<u64> = runs.by_ref().take(BLOCK).collect();
+            if block.is_empty() {
+                return Ok(());
+            }
+            let missing: Vec<u64> =
+                block.into_iter().filter(|run| !self.journal.has(*run)).collect();
+            let shared = Mutex::new(&mut *self.journal);
+            let (sweep, columns, done) = (self.sweep, &self.columns, self.progress.done);
+            self.pool.install(|| run_block(sweep, &missing, columns, &shared, done))?;
+        }
+    }
+
+    /// Makes batch after batch for every cell that has not enough. Whether it has depends on its
+    /// own replications in their order alone, so that an interrupted sweep goes on as it would have.
+    fn until(&mut self, until: &Until) -> Result<()> {
+        let most = self.sweep.effort.replications;
+        let first = |cell: u64| cell * u64::from(most);
+        let places = until.places(&self.journal.header().columns);
+        let cells = 0..self.journal.header().cells;
+        let mut open: Vec<CellSoFar> =
+            cells.map(|cell| CellSoFar::new(cell, places.len())).collect();
+        let (mut from, mut planned) = (0, 0);
+        while from < most && !open.is_empty() {
+            let batch = from..most.min(from.saturating_add(until.batch));
+            planned += open.len() as u64 * u64::from(batch.end - batch.start);
+            (self.progress.planned)(planned);
+            let runs_of = |cell: &CellSoFar| {
+                let first = first(cell.cell);
+                batch.clone().map(move |replication| first + u64::from(replication))
+            };
+            self.runs(open.iter().flat_map(runs_of))?;
+            let mut still_open = Vec::new();
+            for mut cell in open {
+                for run in runs_of(&cell) {
+                    let record = self.journal.read(run)?;
+                    let missing = || Error::Bug(format!("run {run} is not there"));
+                    cell.add(&record.ok_or_else(missing)?, &places);
+                }
+                if !until.is_met(&cell) {
+                    still_open.push(cell);
+                }
+            }
+            (open, from) = (still_open, batch.end);
+        }
+        Ok(())
+    }
 }
 
 fn run_block(

@@ -19,8 +19,17 @@ pub struct Tables {
     journal: Journal,
     design: Design,
     varied: Vec<Varied>,
-    events: u64,
+    made: Made,
     ranks: Ranks,
+}
+
+/// What was made, of the rows that have been written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Made {
+    /// Runs.
+    pub runs: u64,
+    /// Their events.
+    pub events: u64,
 }
 
 /// Ranks of the ends of intervals, by the number of values.
@@ -61,7 +70,7 @@ impl Tables {
     pub fn new(journal: Journal) -> Result<Tables> {
         let design = Design::of(journal.header())?;
         let varied = design.columns();
-        Ok(Tables { journal, design, varied, events: 0, ranks: Ranks::default() })
+        Ok(Tables { journal, design, varied, made: Made::default(), ranks: Ranks::default() })
     }
 
     /// Which sweep it is.
@@ -69,9 +78,9 @@ impl Tables {
         self.journal.header()
     }
 
-    /// Events of all runs that have been written.
-    pub fn events(&self) -> u64 {
-        self.events
+    /// The runs of runs.csv, once it is written.
+    pub fn made(&self) -> Made {
+        self.made
     }
 
     /// The columns of what is varied.
@@ -87,12 +96,18 @@ impl Tables {
 
     /// The records of a cell, in order of replication.
     fn records(&mut self, cell: u64) -> Result<Vec<Record>> {
-        let replications = u64::from(self.journal.header().replications);
-        let record = |run| {
-            let record = self.journal.read(run)?;
-            record.ok_or_else(|| Error::Bug(format!("run {run} is not there")))
-        };
-        (cell * replications..(cell + 1) * replications).map(record).collect()
+        let most = u64::from(self.journal.header().replications);
+        let early = self.journal.header().until.is_some();
+        let mut records = Vec::new();
+        for run in cell * most..(cell + 1) * most {
+            match self.journal.read(run)? {
+                Some(record) => records.push(record),
+                // It has enough.
+                None if early => break,
+                None => return Err(Error::Bug(format!("run {run} is not there"))),
+            }
+        }
+        Ok(records)
     }
 
     /// All metrics of a cell, in the order of the header's columns.
@@ -112,11 +127,12 @@ impl Tables {
             csv.write_record(
                 self.place_names().chain(["replication", "fingerprint"]).chain(metrics),
             )?;
-            self.events = 0;
+            self.made = Made::default();
             for cell in 0..header.cells {
                 let place = self.place(cell);
                 for (replication, record) in self.records(cell)?.into_iter().enumerate() {
-                    self.events += record.events;
+                    self.made.runs += 1;
+                    self.made.events += record.events;
                     let run = [replication.to_string(), format!("{:#018x}", record.fingerprint)];
                     let found = record.values.iter().map(|value| text(*value));
                     csv.write_record(place.iter().cloned().chain(run).chain(found))?;
