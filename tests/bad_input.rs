@@ -768,7 +768,13 @@ const HEDGES: [Case; 6] = [
     ),
 ];
 
-const BREAKERS: [Case; 5] = [
+const BREAKERS: [Case; 6] = [
+    (
+        "max_attempts = 3",
+        "breaker = { consecutive = { failures = 3 }, open = \"1s\", counts = \"calls\", stops = \"retries\", scope = \"fleet\" }",
+        "17:78",
+        &["breaker.stops", "around the retries", "counts = \"attempts\""],
+    ),
     (
         "max_attempts = 3",
         "breaker = { open = \"1s\" }",

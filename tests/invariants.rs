@@ -660,9 +660,13 @@ fn breaker(dice: &mut Dice, client: &str, text: &mut String) {
     // What groups share they must state alike.
     let scopes = if client == "group" { &SCOPES[..2] } else { &SCOPES };
     let scope = dice.one_of(scopes);
+    let stops = match counts {
+        "attempts" => dice.one_of(&["", "", "stops = \"retries\", "]),
+        _ => "",
+    };
     writeln!(
         text,
-        "breaker = {{ {rule}, open = \"{open}\", open_jitter = {jitter}, half_open = {half_open}, {on}counts = \"{counts}\", scope = \"{scope}\" }}"
+        "breaker = {{ {stops}{rule}, open = \"{open}\", open_jitter = {jitter}, half_open = {half_open}, {on}counts = \"{counts}\", scope = \"{scope}\" }}"
     )
     .unwrap();
 }

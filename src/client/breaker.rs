@@ -38,6 +38,9 @@ pub struct BreakerRule {
     /// Whether it watches attempts, or whole calls with all their retries.
     #[serde(default)]
     pub counts: Counts,
+    /// What it stops.
+    #[serde(default, skip_serializing_if = "Stops::is_all")]
+    pub stops: Stops,
     /// Which failures count; by default those that the layer retries. Every other end is a success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<RetryOn>,
@@ -123,6 +126,24 @@ pub enum Counts {
     Calls,
 }
 
+/// What a breaker stops while it is not closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stops {
+    /// Every attempt, or call.
+    #[default]
+    All,
+    /// Retries of its layer. First attempts go through; what becomes of those that are sent while it
+    /// is not closed does not count.
+    Retries,
+}
+
+impl Stops {
+    fn is_all(&self) -> bool {
+        *self == Stops::All
+    }
+}
+
 impl BreakerRule {
     /// What is wrong with the parameters: the path below `breaker` and a sentence.
     pub fn problem(&self) -> Option<(Vec<&'static str>, String)> {
@@ -151,6 +172,10 @@ impl BreakerRule {
         if !(0.0..=10.0).contains(&self.open_jitter) {
             let text = format!("open_jitter = {} is out of range; write 0 to 10", self.open_jitter);
             return Some((vec!["open_jitter"], text));
+        }
+        if (self.counts, self.stops) == (Counts::Calls, Stops::Retries) {
+            let text = "a breaker of calls stands around the retries; leave out stops, or write counts = \"attempts\"";
+            return at(&["stops"], text);
         }
         let HalfOpen { probes, trials, failures, .. } = self.half_open;
         if probes == AtOnce::Most(0) {
@@ -219,7 +244,8 @@ impl FailureRatio {
     }
 }
 
-/// The right to one attempt or call, which must end in [`Breaker::report`] or [`Breaker::forget`].
+/// The right to one attempt or call, which must end in [`Breaker::report`] or [`Breaker::forget`]; 0
+/// has no such duty.
 pub type Ticket = u32;
 
 /// The state of one breaker.
@@ -290,8 +316,8 @@ impl Breaker {
         Breaker { state: State::Closed, epoch: 1, window, openings: 0 }
     }
 
-    /// Lets an attempt through at `now`, or refuses it.
-    pub fn admit(&mut self, rule: &BreakerRule, now: Time) -> Option<Ticket> {
+    /// Lets an attempt through at `now`, or refuses it; `first` says whether it is no retry.
+    pub fn admit(&mut self, rule: &BreakerRule, now: Time, first: bool) -> Option<Ticket> {
         if let State::Open { until } = self.state
             && until <= now
         {
@@ -299,6 +325,7 @@ impl Breaker {
         }
         match &mut self.state {
             State::Closed => Some(self.epoch),
+            _ if first && rule.stops == Stops::Retries => Some(0),
             State::Open { .. } => None,
             State::HalfOpen { under_way, succeeded, failed } => {
                 let HalfOpen { probes, trials, .. } = rule.half_open;
@@ -460,7 +487,11 @@ mod tests {
         }
 
         fn admit(&mut self) -> Option<Ticket> {
-            self.breaker.admit(&self.rule, self.now)
+            self.breaker.admit(&self.rule, self.now, false)
+        }
+
+        fn admit_first(&mut self) -> Option<Ticket> {
+            self.breaker.admit(&self.rule, self.now, true)
         }
 
         fn end(&mut self, ticket: Ticket, failed: bool) {
@@ -594,7 +625,7 @@ mod tests {
                 let rule =
                     rule("consecutive = { failures = 1 }\nopen = \"30s\"\nopen_jitter = 0.25");
                 let mut breaker = Breaker::new(&rule);
-                let ticket = breaker.admit(&rule, 0).unwrap();
+                let ticket = breaker.admit(&rule, 0, false).unwrap();
                 let stream = |n| Streams::new(1, 0).stream(Purpose::Breaker, entity, n);
                 breaker.report(&rule, 0, ticket, true, stream).unwrap()
             })
@@ -605,6 +636,23 @@ mod tests {
         assert!(last < 75 * S / 2 && last > 75 * S / 2 - S / 50, "{last}");
         let middle = until[1_000] as f64 / 1e9;
         assert!((middle - 33.75).abs() < 0.35, "{middle}");
+    }
+
+    #[test]
+    fn one_that_stops_retries_lets_first_attempts_through_and_does_not_count_them() {
+        let text = "consecutive = { failures = 1 }\nopen = \"2s\"\nstops = \"retries\"";
+        let mut bench = Bench::new(text);
+        let first = bench.admit_first().unwrap();
+        bench.end(first, true);
+        assert_eq!((bench.until, bench.admit()), (Some(2 * S), None));
+        assert_eq!(bench.admit_first(), Some(0));
+        bench.now = 2 * S;
+        // It is half-open now, and the one probe is a retry's.
+        assert_eq!(bench.admit_first(), Some(0));
+        let probe = bench.admit().unwrap();
+        assert_eq!((bench.admit(), bench.breaker.probes()), (None, Some((probe, 1))));
+        bench.end(probe, false);
+        assert!(bench.admit_first().is_some_and(|ticket| ticket > 0));
     }
 
     #[test]

@@ -21,7 +21,7 @@ mod window;
 pub use at_once::AtOnce;
 pub use backoff::{Additive, After, Backoff, Decorrelated, POLICIES, Schedule};
 pub use breaker::{
-    Breaker, BreakerRule, Consecutive, Counts, FailureRatio, HalfOpen, Ticket, Verdict,
+    Breaker, BreakerRule, Consecutive, Counts, FailureRatio, HalfOpen, Stops, Ticket, Verdict,
 };
 pub use budget::{
     Active, ActiveBase, ActiveRetries, Budget, Deposit, Held, PermitTaken, Ratio, RecentRatio,

@@ -14,10 +14,17 @@
 //! What is claimed can be a ratio (`over`): of two metrics, of one metric under two policies, or of
 //! both. It is taken run by run, and policies share the seeds of their runs, so it is paired.
 //!
+//! A metric that is 0 or 1 in a run is a probability, and the same questions are asked of the binomial
+//! distribution itself: a reference holds unless so many successes, or so few, have less than half of 0.01 %
+//! under it (moved by the quantile times its standard error); a bound is kept when they have less than that on its
+//! other side.
+//!
 //! Below five replications a claim is inconclusive, unless an exact value is met exactly.
 
 use serde::{Deserialize, Serialize};
 
+use crate::metrics::INDICATOR;
+use crate::stats::binomial::{lower_tail, upper_tail};
 use crate::stats::student::{prediction_interval, t_quantile};
 use crate::stats::summary::Summary;
 
@@ -135,9 +142,12 @@ const ENOUGH: usize = 5;
 /// Two-sided risk of calling a true reference not reproduced.
 const RISK: f64 = 1e-4;
 
-/// The verdict on `claim`, given what was found.
-pub fn judge(claim: &Claim, found: Option<&Summary>) -> Verdict {
+/// The verdict on `claim`, given what was found of a metric with this unit.
+pub fn judge(claim: &Claim, unit: &str, found: Option<&Summary>) -> Verdict {
     let Some(found) = found else { return Verdict::NotReproduced };
+    if unit == INDICATOR && found.n >= ENOUGH {
+        return judge_share(claim, found);
+    }
     let reference = claim.reference.map(|reference| {
         if equal(found.mean, reference) {
             return Verdict::Reproduced;
@@ -161,6 +171,31 @@ pub fn judge(claim: &Claim, found: Option<&Summary>) -> Verdict {
         }
     });
     [reference, published].into_iter().flatten().chain(bounds).fold(Verdict::Reproduced, worse)
+}
+
+/// The verdict on a claim of a probability, of which `found` is the share.
+fn judge_share(claim: &Claim, found: &Summary) -> Verdict {
+    let trials = found.n as u64;
+    let happened = (found.mean * found.n as f64).round() as u64;
+    let slack =
+        t_quantile(1.0 - RISK / 2.0, f64::INFINITY).unwrap_or_default() * claim.reference_se;
+    let reference = claim.reference.map(|p| {
+        upper_tail(happened, trials, (p + slack).min(1.0)) >= RISK / 2.0
+            && lower_tail(happened, trials, (p - slack).max(0.0)) >= RISK / 2.0
+    });
+    let published = claim.published.map(|p| {
+        upper_tail(happened, trials, (p + claim.rounding).min(1.0)) >= RISK / 2.0
+            && lower_tail(happened, trials, (p - claim.rounding).max(0.0)) >= RISK / 2.0
+    });
+    // What is the same in every run keeps its bound or does not.
+    let same = found.min == found.max;
+    let least = claim
+        .at_least
+        .map(|p| (same && found.mean >= p) || upper_tail(happened, trials, p) < RISK / 2.0);
+    let most = claim
+        .at_most
+        .map(|p| (same && found.mean <= p) || lower_tail(happened, trials, p) < RISK / 2.0);
+    holds([reference, published, least, most].into_iter().flatten().all(|holds| holds))
 }
 
 /// The verdict on a bound that the mean keeps with this much room.
@@ -239,7 +274,7 @@ mod tests {
     }
 
     fn verdict(values: &[f64], published: Option<f64>, reference: Option<f64>) -> Verdict {
-        judge(&claim(published, reference), summarise(values).as_ref())
+        judge(&claim(published, reference), "s", summarise(values).as_ref())
     }
 
     const AROUND_100: [f64; 8] = [97.0, 99.0, 98.0, 101.0, 103.0, 100.0, 102.0, 100.0];
@@ -271,7 +306,7 @@ mod tests {
     fn a_bound_is_kept_with_room_or_exactly() {
         let bound = |values: &[f64], at_least, at_most| {
             let claim = Claim { at_least, at_most, ..claim(None, None) };
-            judge(&claim, summarise(values).as_ref())
+            judge(&claim, "s", summarise(values).as_ref())
         };
         // A standard error of 0.71, and t of 6 at 8 seeds.
         assert_eq!(bound(&AROUND_100, Some(90.0), None), Verdict::Reproduced);
@@ -286,10 +321,33 @@ mod tests {
     }
 
     #[test]
+    fn a_probability_is_judged_by_the_binomial_distribution() {
+        let of = |happened: usize, claim: Claim| {
+            let values: Vec<f64> = (0..200).map(|i| f64::from(u8::from(i < happened))).collect();
+            judge(&claim, INDICATOR, summarise(&values).as_ref())
+        };
+        let reference = |p: f64, se: f64| Claim { reference_se: se, ..claim(None, Some(p)) };
+        // 200 of 200 have a probability of 46 % at 0.9961, and no spread to judge by.
+        assert_eq!(of(200, reference(0.9961, 0.0)), Verdict::Reproduced);
+        assert_eq!(of(192, reference(0.9961, 0.0)), Verdict::NotReproduced);
+        assert_eq!(of(1, reference(0.0003, 0.0)), Verdict::Reproduced);
+        assert_eq!(of(1, reference(0.0, 0.0)), Verdict::NotReproduced);
+        assert_eq!(of(0, reference(0.0, 0.0)), Verdict::Reproduced);
+        assert_eq!(of(70, reference(0.5, 0.0)), Verdict::NotReproduced);
+        assert_eq!(of(70, reference(0.5, 0.05)), Verdict::Reproduced);
+        let bound = |at_least, at_most| Claim { at_least, at_most, ..claim(None, None) };
+        assert_eq!(of(199, bound(Some(0.9), None)), Verdict::Reproduced);
+        assert_eq!(of(185, bound(Some(0.9), None)), Verdict::NotReproduced);
+        assert_eq!(of(200, bound(Some(1.0), None)), Verdict::Reproduced);
+        assert_eq!(of(3, bound(None, Some(0.2))), Verdict::Reproduced);
+        assert_eq!(of(39, bound(None, Some(0.2))), Verdict::NotReproduced);
+    }
+
+    #[test]
     fn rounding_widens_the_published_figure() {
         let rounded = Claim { rounding: 0.005, ..claim(Some(14.18), Some(14.1804)) };
-        assert_eq!(judge(&rounded, summarise(&[14.1804; 5]).as_ref()), Verdict::Reproduced);
+        assert_eq!(judge(&rounded, "USD", summarise(&[14.1804; 5]).as_ref()), Verdict::Reproduced);
         let exact = Claim { rounding: 0.0, ..rounded };
-        assert_eq!(judge(&exact, summarise(&[14.1804; 5]).as_ref()), Verdict::NotReproduced);
+        assert_eq!(judge(&exact, "USD", summarise(&[14.1804; 5]).as_ref()), Verdict::NotReproduced);
     }
 }

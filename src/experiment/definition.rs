@@ -6,11 +6,10 @@ use serde::Deserialize;
 use toml::Table;
 
 use super::claim::{Claim, Judged, judge};
-use super::{Cell, CellRuns, Seed};
+use super::{Cell, CellRuns, Seed, summary_of};
 use crate::error::{Error, Result};
 use crate::metrics::nearest;
 use crate::scenario::{Document, MAX_REPLICATIONS, Step, alike, locate, suggest, typed};
-use crate::stats::summary::summarise;
 
 include!(concat!(env!("OUT_DIR"), "/experiments.rs"));
 
@@ -242,8 +241,8 @@ impl Experiment {
                     (ratios(runs.column(&claim.metric), cell(policy)?.column(divisor)), "ratio")
                 }
             };
-            let found = summarise(&values);
-            let verdict = judge(claim, found.as_ref());
+            let found = summary_of(unit, &values);
+            let verdict = judge(claim, unit, found.as_ref());
             Some(Judged { claim: claim.clone(), unit, found, verdict })
         };
         self.claims.iter().filter_map(judged).collect()

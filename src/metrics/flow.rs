@@ -186,6 +186,12 @@ impl Flow {
         })?)
     }
 
+    /// Whether it collapsed at a higher load than it recovered at; a run that did not recover did.
+    pub(super) fn has_hysteresis(&self) -> Option<bool> {
+        let collapse = self.collapse_load()?;
+        Some(self.recovery_load().is_none_or(|recovery| recovery < collapse))
+    }
+
     /// Demand per second in a window.
     fn load(&self, index: usize) -> Option<f64> {
         let length = self.start(index + 1) - self.start(index);
@@ -262,9 +268,13 @@ mod tests {
         let watch = FlowWatch { turn: Some(3 * S), ..watch(6 * S) };
         let there = flow(watch, &[(2, 2), (5, 5), (8, 1), (8, 0), (5, 0), (2, 2)]);
         assert_eq!((there.collapse_load(), there.recovery_load()), (Some(8.0), Some(2.0)));
+        assert_eq!(there.has_hysteresis(), Some(true));
         let never = flow(watch, &[(2, 2), (5, 5), (8, 8), (8, 8), (5, 5), (2, 2)]);
         assert_eq!((never.collapse_load(), never.recovery_load()), (None, None));
         let for_good = flow(watch, &[(2, 2), (5, 0), (8, 0), (8, 0), (5, 0), (2, 0)]);
         assert_eq!((for_good.collapse_load(), for_good.recovery_load()), (Some(5.0), None));
+        let none = flow(watch, &[(2, 2), (5, 5), (8, 1), (9, 9), (5, 5), (2, 2)]);
+        assert_eq!((for_good.has_hysteresis(), none.has_hysteresis()), (Some(true), Some(false)));
+        assert_eq!(never.has_hysteresis(), None);
     }
 }

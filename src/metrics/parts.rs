@@ -545,6 +545,16 @@ pub(super) const OF_PARTS: &[(Part, Row)] = {
                 |f| f.recorder.flow.as_ref()?.recovery_load(),
             ),
         ),
+        (
+            Part::Turn,
+            (
+                "hysteresis",
+                INDICATOR,
+                Lower,
+                "1 when a run that collapsed on the way up recovered on the way down at a lower load only, or not at all",
+                |f| yes_or_no(f, Flow::has_hysteresis),
+            ),
+        ),
     ]
 };
 

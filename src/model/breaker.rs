@@ -29,7 +29,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         if rule.counts != counts {
             return true;
         }
-        let ticket = self.shared.breakers.get_mut(slot, || client).admit(rule, now);
+        // An attempt is asked for before it is counted.
+        let first = layer.attempts(place) <= 1;
+        let ticket = self.shared.breakers.get_mut(slot, || client).admit(rule, now, first);
         match ticket {
             Some(ticket) => layer.set_ticket(place, ticket),
             None => layer.count.breaker_refused += 1,

@@ -5,6 +5,7 @@
 mod sum;
 
 pub mod batch;
+pub mod binomial;
 pub mod paired;
 pub mod quantile;
 pub mod ratio;

@@ -14,4 +14,5 @@ pub mod herd;
 pub mod multinomial_max;
 pub mod queue;
 pub mod retry;
+pub mod retry_load;
 pub mod uniform_sum;

@@ -125,6 +125,31 @@ pub fn mmck(servers: u32, places: u32, load: f64) -> FiniteQueue {
     queue
 }
 
+/// M/D/1/K: share of arrivals turned away from one server with constant service and `places` customers
+/// at most, the one in service included; 1 without a place.
+///
+/// States left behind by departures are a Markov chain with Poisson arrivals per service,
+/// `a_k = e^{−ρ}ρ^k/k!`; its first K − 1 balances are those of an unbounded queue, and the loss is
+/// `1 − 1/(π₀ + ρ)`. Source: Gross et al., chapter 5 (M/G/1/K).
+pub fn md1k_loss(places: u32, load: f64) -> f64 {
+    if load.is_nan() || load < 0.0 {
+        return f64::NAN;
+    }
+    let k = places as usize;
+    if k == 0 {
+        return 1.0;
+    }
+    let mut arrivals = vec![math::exp(-load)];
+    (1..=k).for_each(|j| arrivals.push(arrivals[j - 1] * load / j as f64));
+    let mut left = vec![1.0];
+    for j in 0..k - 1 {
+        let through: f64 = (1..=j).map(|i| left[i] * arrivals[j + 1 - i]).sum();
+        left.push((left[j] - left[0] * arrivals[j] - through) / arrivals[0]);
+    }
+    let empty = 1.0 / left.iter().sum::<f64>();
+    1.0 - 1.0 / (empty + load)
+}
+
 /// `c − a`, zero when the load leaves nothing, `NaN` for an impossible load.
 fn spare_capacity(servers: u32, load: f64) -> f64 {
     if load.is_nan() || load < 0.0 {
@@ -197,6 +222,18 @@ mod tests {
         assert_close(ten.loss, 0.179_665_915_7, 5.001e-11);
         assert_close(ten.mean_in_system, 16.104_497_9, 5.001e-8);
         assert_close(mmck(10, 20, 8.0).loss, 0.009_107_178_7, 5.001e-11);
+    }
+
+    #[test]
+    fn constant_service_has_the_reference_values() {
+        for (places, served) in [(4, 0.94124), (8, 0.99121), (10, 0.99636)] {
+            assert_close(1.0 - md1k_loss(places, 0.8), served, 5.001e-6);
+        }
+        // One place is Erlang's loss formula, whatever the service.
+        assert_close(md1k_loss(1, 0.8), erlang_b(1, 0.8), 1e-15);
+        assert_close(md1k_loss(60, 0.5), 0.0, 1e-12);
+        assert_eq!(md1k_loss(0, 0.5), 1.0);
+        assert!(md1k_loss(3, -0.5).is_nan());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::client::{
     ActiveBase, ActiveRetries, AtOnce, BreakerRule, Budget, Counts, Deposit, Hedge, Layer, Pace,
-    PermitTaken, RecentRatio, RetryQuota, Scope, ThrottleRule, WhenEmpty,
+    PermitTaken, RecentRatio, RetryQuota, Scope, Stops, ThrottleRule, WhenEmpty,
 };
 
 /// What holds a layer's attempts back.
@@ -79,6 +79,10 @@ fn breaker(rule: &BreakerRule) -> String {
         Counts::Attempts => "every attempt counts",
         Counts::Calls => "a call counts once, whatever its retries",
     };
+    let stops = match rule.stops {
+        Stops::All => "",
+        Stops::Retries => "stops retries only; it ",
+    };
     let probes = match rule.half_open.probes {
         AtOnce::Most(most) => format!("at most {most} at once"),
         AtOnce::Unlimited => "everything".to_owned(),
@@ -88,7 +92,7 @@ fn breaker(rule: &BreakerRule) -> String {
         share => format!(" and up to {share} of it more"),
     };
     format!(
-        "a breaker per {} is open for {}{jitter}; {counts}; half-open it lets {probes} through; what it refuses is retried where retry_on says refusals",
+        "a breaker per {} {stops}is open for {}{jitter}; {counts}; half-open it lets {probes} through; what it refuses is retried where retry_on says refusals",
         shared_by(rule.scope),
         rule.open,
     )
