@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 14] = [
     "reproduce",
     "run",
     "compare",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 13] = [
     "merge",
     "diff",
     "steady",
+    "metastable",
     "plot",
     "init",
     "check",
@@ -23,6 +24,23 @@ const COMMANDS: [&str; 13] = [
     "schedule",
     "completions",
 ];
+
+/// A queue that a pause makes collapse.
+const QUEUE: &str = r#"
+workload = { poisson = { rate = "0.5/s" } }
+client   = { layers = [{ name = "client", max_attempts = 3, timeout = "10s" }] }
+measure  = { window = "1s", horizon = "600s", replications = 2 }
+
+[provider]
+concurrency = 1
+queue       = { fifo = {} }
+service     = "1s"
+faults      = [{ capacity = { from = "100s", to = "160s", concurrency = 0 } }]
+
+[trigger]
+to      = "160s"
+without = ["provider.faults=[]"]
+"#;
 
 #[test]
 fn transcripts() {
@@ -53,6 +71,7 @@ fn every_example_in_the_help_works() {
     for file in ["experiment.toml", "scenario.toml"] {
         fs::copy(here("experiments/published/retry-layers").join(file), own.join(file)).unwrap();
     }
+    fs::write(home.path().join("queue.toml"), QUEUE).unwrap();
     let mut count = 0;
     for command in [""].iter().chain(&COMMANDS) {
         let help = run(

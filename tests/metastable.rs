@@ -1,5 +1,8 @@
 //! Collapse with a trigger and without: what is metastable, what is overload, and what recovers.
 
+mod command;
+
+use command::{SMALL, run};
 use retrylab::experiment::{Cell, Seed};
 use retrylab::scenario::Document;
 
@@ -107,4 +110,63 @@ fn the_pair_has_the_same_random_numbers() {
         let [with, without, collapsed] = [0, 1, 2].map(|k| values[place(&names[k])]);
         assert_eq!((with, collapsed), (without, Some(1.0)));
     }
+}
+
+/// The command says what the metrics say, and finds the loads between which the server is vulnerable:
+/// 1/3 of the capacity of 1/s (hidden) and all of it (advertised).
+#[test]
+fn the_command_tells_shares_recovery_and_loads() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("queue.toml"), QUEUE).unwrap();
+    let places = "provider.queue={fifo={limit=49}}";
+    let args = ["metastable", "queue.toml", "-r", "10", "--ramp", "10000s", "-q", "--set", places];
+    let json = run(home.path(), &[&args[..], &["--json"]].concat()).json();
+    assert_eq!(json["schema"], "retrylab.metastable/1");
+    for (share, mean) in
+        [("stuck", 1.0), ("recovered", 0.0), ("metastable", 1.0), ("stuck_without_trigger", 0.0)]
+    {
+        assert_eq!(
+            (&json[share]["mean"], &json[share]["n"]),
+            (&mean.into(), &10.into()),
+            "{share}"
+        );
+    }
+    // Wilson: 0 of 10 is 0 to 27.8 %.
+    let high = json["recovered"]["ci95"][1].as_f64().unwrap();
+    assert!((high - 0.2775).abs() < 1e-3, "{high}");
+    assert_eq!((&json["recovery_s"]["n"], &json["censored"]), (&0.into(), &10.into()));
+    let loads = &json["loads"];
+    assert_eq!(loads["advertised_per_s"], 1.0);
+    let hidden = loads["hidden_per_s"].as_f64().unwrap();
+    assert!((0.30..0.42).contains(&hidden), "{hidden}");
+    assert_eq!(loads["hidden_known_to_per_s"], 1.0 / 128.0);
+    let at = |load: &str| loads[load]["mean"].as_f64().unwrap();
+    assert!(at("collapse") > 0.5 && at("recovery") < 0.5, "{loads}");
+    assert_eq!(at("hysteresis"), 1.0);
+
+    let text = run(home.path(), &args);
+    assert_eq!(text.code, 0, "{text:?}");
+    for part in
+        ["metastable", "95 % interval (Wilson)", "none of 10 runs", "advertised 1/s; hidden 0.3"]
+    {
+        assert!(text.out.contains(part), "no {part} in {}", text.out);
+    }
+    let small = ["--set", "workload.poisson.rate=0.2/s", "-r", "5"];
+    let healthy = run(home.path(), &[&args[..2], &small[..]].concat());
+    assert!(healthy.out.contains("over 5 runs; 0 had not recovered"), "{}", healthy.out);
+}
+
+#[test]
+fn the_command_needs_a_trigger_and_leaves_out_loads_that_are_not_one_number() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let ran = run(home.path(), &["metastable", "storm.toml"]);
+    assert_eq!((ran.code, ran.out.as_str()), (2, ""));
+    assert!(ran.err.contains("names no trigger; write [trigger]"), "{}", ran.err);
+    let trigger = "[trigger]\nto = \"1s\"\nwithout = [\"provider.faults=[]\"]\n[measure]";
+    let text = SMALL.replacen("[measure]", trigger, 1);
+    std::fs::write(home.path().join("storm.toml"), text).unwrap();
+    let json = run(home.path(), &["metastable", "storm.toml", "--json", "-q"]).json();
+    // A burst has no demand at the end: no share, no loads.
+    assert_eq!((&json["stuck"]["n"], &json["loads"]), (&0.into(), &serde_json::Value::Null));
 }

@@ -9,6 +9,7 @@ mod diff;
 mod figure;
 mod init;
 mod merge;
+mod metastable;
 mod plot;
 mod presets;
 mod report;
@@ -60,6 +61,7 @@ enum Command {
     Merge(merge::Args),
     Diff(diff::Args),
     Steady(steady::Args),
+    Metastable(metastable::Args),
     Plot(plot::Args),
     Init(init::Args),
     Check(check::Args),
@@ -133,6 +135,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Merge(args) => merge::main(&args),
         Command::Diff(args) => diff::main(&args),
         Command::Steady(args) => steady::main(&args),
+        Command::Metastable(args) => metastable::main(&args),
         Command::Plot(args) => plot::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),

@@ -12,6 +12,7 @@ mod policies;
 mod runner;
 mod schedule;
 mod seed;
+mod stability;
 mod steady;
 mod summary;
 
@@ -23,5 +24,6 @@ pub use policies::{NamedPolicy, Place, Target, swap};
 pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
 pub use schedule::{Retry, Schedule, Spread, Survival};
 pub use seed::Seed;
+pub use stability::{Execute, Loads, Stability, loads};
 pub use steady::{Follow, Steady, WarmUp, steady};
 pub use summary::{MetricSummary, WindowRow, summaries, summary_of, windows};

@@ -95,6 +95,15 @@ impl Document {
         Ok(document)
     }
 
+    /// The document without a section.
+    pub fn without(&self, section: &str) -> Result<Document> {
+        let mut document = self.clone();
+        document.change(format!("without {section}"));
+        document.written.remove(section);
+        document.resolve()?;
+        Ok(document)
+    }
+
     fn change(&mut self, by: String) {
         self.changes.push(Change { by, before: self.written.clone() });
     }
