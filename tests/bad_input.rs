@@ -772,7 +772,7 @@ const BREAKERS: [Case; 6] = [
     (
         "max_attempts = 3",
         "breaker = { consecutive = { failures = 3 }, open = \"1s\", counts = \"calls\", stops = \"retries\", scope = \"fleet\" }",
-        "17:78",
+        "17:76",
         &["breaker.stops", "around the retries", "counts = \"attempts\""],
     ),
     (
