@@ -46,6 +46,7 @@
 //! | [`presets`], [`scenario`] | data about vendors, the TOML document |
 //! | [`experiment`], [`output`] | cells, runs, claims; tables, files, pictures |
 //! | [`sweep`] | many cells: grids, the journal, parts |
+//! | [`tune`] | races of settings, Pareto fronts, recommendations |
 //! | [`cli`] | one file per subcommand |
 //!
 //! # The determinism contract
@@ -88,5 +89,6 @@ pub mod server;
 pub mod stats;
 pub mod sweep;
 pub mod theory;
+pub mod tune;
 pub mod units;
 pub mod workload;

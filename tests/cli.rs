@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "reproduce",
     "run",
     "compare",
     "sweep",
     "merge",
     "diff",
+    "tune",
     "steady",
     "metastable",
     "plot",
@@ -48,6 +49,7 @@ fn transcripts() {
         .env("COLUMNS", "100")
         .env("NO_COLOR", "1")
         .case("tests/cli/*.trycmd")
+        .case("docs/tuning.md")
         .run();
 }
 

@@ -18,6 +18,8 @@ mod run;
 mod schedule;
 mod steady;
 mod sweep;
+mod tune;
+mod tuned;
 
 use std::io::Write;
 use std::path::Path;
@@ -60,6 +62,7 @@ enum Command {
     Sweep(sweep::Args),
     Merge(merge::Args),
     Diff(diff::Args),
+    Tune(tune::Args),
     Steady(steady::Args),
     Metastable(metastable::Args),
     Plot(plot::Args),
@@ -134,6 +137,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Sweep(args) => sweep::main(&args),
         Command::Merge(args) => merge::main(&args),
         Command::Diff(args) => diff::main(&args),
+        Command::Tune(args) => tune::main(&args),
         Command::Steady(args) => steady::main(&args),
         Command::Metastable(args) => metastable::main(&args),
         Command::Plot(args) => plot::main(&args),

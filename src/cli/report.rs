@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::figure;
 use crate::error::Result;
 use crate::experiment::{Cell, CellRuns, Effort, summaries};
-use crate::output::{Folder, manifest, runs_csv, summary_csv, windows_csv};
+use crate::output::{Folder, manifest, of_cells, runs_csv, summary_csv, windows_csv};
 use crate::scenario::canonical;
 use crate::stats::summary::Summary;
 
@@ -58,7 +58,7 @@ pub fn write_folder(
     if folder.is_there(&files) {
         return Ok(format!("{place} is up to date"));
     }
-    let manifest = manifest(name, cells, effort, &files)?;
+    let manifest = manifest(name, effort, &files, of_cells(cells)?);
     for (file, bytes) in &files {
         folder.write(file, bytes)?;
     }

@@ -142,12 +142,14 @@ fn is_ours(place: &Path) -> bool {
 }
 
 /// Names of files that only retrylab writes: an old one must not stay beside new results.
-pub const OURS: [&str; 8] = [
+pub const OURS: [&str; 10] = [
     MARK,
     "runs.csv",
     "summary.csv",
     "windows.csv",
     "scenario.toml",
+    "settings.csv",
+    "tune.json",
     "load.svg",
     "load.png",
     JOURNAL,

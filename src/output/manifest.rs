@@ -7,24 +7,14 @@ use crate::error::Result;
 use crate::experiment::{Cell, CellRuns, Effort};
 use crate::scenario::digest;
 
-/// The manifest of a results folder with these files.
-pub fn manifest(
-    name: &str,
-    cells: &[CellRuns],
-    effort: &Effort,
-    files: &[(&str, &[u8])],
-) -> Result<String> {
-    let policy = |cell: &Cell| {
-        Ok(json!({ "policy": cell.policy, "scenario_digest": digest(&cell.scenario)? }))
-    };
-    let policies: Vec<Value> = cells.iter().map(|c| policy(&c.cell)).collect::<Result<_>>()?;
-    let events: u64 = cells.iter().flat_map(|c| &c.runs).map(|run| run.events).sum();
+/// The manifest of a results folder with these files; `more` is an object whose keys are added.
+pub fn manifest(name: &str, effort: &Effort, files: &[(&str, &[u8])], more: Value) -> String {
     let files: Vec<Value> = files
         .iter()
         .map(|(name, bytes)| json!({ "name": name, "bytes": bytes.len(), "fnv1a": format!("{:016x}", engine::digest(bytes)) }))
         .collect();
     let seconds = std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(0, |d| d.as_secs());
-    let document = json!({
+    let mut document = json!({
         "schema": "retrylab.manifest/1",
         "name": name,
         "version": env!("CARGO_PKG_VERSION"),
@@ -34,9 +24,20 @@ pub fn manifest(
         "seed": effort.seed,
         "replications": effort.replications,
         "threads": effort.thread_count(),
-        "events": events,
-        "policies": policies,
         "files": files,
     });
-    Ok(format!("{document:#}\n"))
+    if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
+        document.extend(more);
+    }
+    format!("{document:#}\n")
+}
+
+/// What a manifest says of the cells of a comparison.
+pub fn of_cells(cells: &[CellRuns]) -> Result<Value> {
+    let policy = |cell: &Cell| {
+        Ok(json!({ "policy": cell.policy, "scenario_digest": digest(&cell.scenario)? }))
+    };
+    let policies: Vec<Value> = cells.iter().map(|c| policy(&c.cell)).collect::<Result<_>>()?;
+    let events: u64 = cells.iter().flat_map(|c| &c.runs).map(|run| run.events).sum();
+    Ok(json!({ "events": events, "policies": policies }))
 }

@@ -12,7 +12,7 @@ pub mod plot;
 
 pub use folder::{Folder, JOURNAL, OURS, check_place};
 pub use format::{interval, number, with_halfwidth};
-pub use manifest::manifest;
+pub use manifest::{manifest, of_cells};
 pub use read::{CellRows, Runs};
 pub use rows::{runs_csv, summary_csv, windows_csv};
 pub use stdout::print;

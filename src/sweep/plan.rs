@@ -36,12 +36,18 @@ impl Sweep {
 
     /// A cell by number.
     pub fn cell(&self, number: u64) -> Result<Cell> {
+        let (document, label) = self.document_of(number)?;
+        Cell::labelled("", label, &document)
+    }
+
+    /// The document of a cell by number, and what errors call it.
+    pub fn document_of(&self, number: u64) -> Result<(Document, String)> {
         let (mut document, mut label) = (self.document.clone(), String::new());
         for (path, value) in self.design.paths().zip(self.design.values(number)) {
             document = self.set(&document, path, &value)?;
             label += &format!(" {path}={value}");
         }
-        Cell::labelled("", format!("cell {number}:{label}"), &document)
+        Ok((document, format!("cell {number}:{label}")))
     }
 
     fn set(&self, document: &Document, path: &str, value: &str) -> Result<Document> {

@@ -77,6 +77,15 @@ impl Condition {
         Some((evaluate(&self.left, value)?, evaluate(&self.right, value)?))
     }
 
+    /// True when its left side is to be the larger one, false for the smaller one; None for == and !=.
+    pub fn is_more(&self) -> Option<bool> {
+        match self.op {
+            Op::More | Op::AtLeast => Some(true),
+            Op::Less | Op::AtMost => Some(false),
+            _ => None,
+        }
+    }
+
     /// Whether it holds between two numbers.
     pub fn holds(&self, (left, right): (f64, f64)) -> bool {
         self.op.apply(left, right, 0.0, || 0.0) != 0.0
