@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -13,15 +14,17 @@ use crate::error::{Error, Result};
 use crate::presets::{self, Kind};
 
 /// A scenario document: its text, where it is from, and the table it holds.
+///
+/// What a copy has in common with its original is shared: sweeps make one per cell.
 #[derive(Clone, Debug)]
 pub struct Document {
-    name: String,
-    text: String,
-    folder: PathBuf,
+    name: Arc<str>,
+    text: Arc<str>,
+    folder: Arc<Path>,
     /// As written, with `--set` applied, before presets.
-    written: Table,
+    written: Arc<Table>,
     /// With presets.
-    resolved: Table,
+    resolved: Arc<Table>,
     changes: Vec<Change>,
 }
 
@@ -31,7 +34,7 @@ struct Change {
     /// What errors call it.
     by: String,
     /// As it was.
-    before: Table,
+    before: Arc<Table>,
 }
 
 /// Largest file that is read.
@@ -63,11 +66,11 @@ impl Document {
         let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
         let written: Table = text.parse().map_err(|e| problem::syntax(name, &text, &e))?;
         let mut document = Document {
-            name: name.to_owned(),
-            text,
-            folder,
-            resolved: Table::new(),
-            written,
+            name: name.into(),
+            text: text.into(),
+            folder: folder.into(),
+            resolved: Arc::default(),
+            written: Arc::new(written),
             changes: Vec::new(),
         };
         document.resolve()?;
@@ -79,7 +82,7 @@ impl Document {
         let mut document = self.clone();
         for setting in settings {
             document.change(format!("--set {setting}"));
-            set::apply(&mut document.written, setting).map_err(Error::Input)?;
+            set::apply(Arc::make_mut(&mut document.written), setting).map_err(Error::Input)?;
         }
         document.resolve()?;
         Ok(document)
@@ -89,7 +92,7 @@ impl Document {
     pub fn with_value(&self, by: &str, path: &str, value: Value) -> Result<Document> {
         let mut document = self.clone();
         document.change(by.to_owned());
-        set::put(&mut document.written, path, value)
+        set::put(Arc::make_mut(&mut document.written), path, value)
             .map_err(|text| Error::Input(format!("{by}: {path}: {text}")))?;
         document.resolve()?;
         Ok(document)
@@ -99,7 +102,7 @@ impl Document {
     pub fn without(&self, section: &str) -> Result<Document> {
         let mut document = self.clone();
         document.change(format!("without {section}"));
-        document.written.remove(section);
+        Arc::make_mut(&mut document.written).remove(section);
         document.resolve()?;
         Ok(document)
     }
@@ -129,7 +132,8 @@ impl Document {
     }
 
     fn resolve(&mut self) -> Result<()> {
-        self.resolved = expanded(&self.written).map_err(|problem| self.error(&problem))?;
+        let resolved = expanded(&self.written).map_err(|problem| self.error(&problem))?;
+        self.resolved = Arc::new(resolved);
         Ok(())
     }
 
@@ -149,9 +153,9 @@ impl Document {
     /// The change that brought a problem in: without it what the problem is about is different,
     /// and the problem is not there.
     fn blamed(&self, problem: &Problem) -> Option<&str> {
-        let mut after = &self.written;
+        let mut after = &*self.written;
         for change in self.changes.iter().rev() {
-            let before = &change.before;
+            let before = &*change.before;
             let touched = holder(before, &problem.0) != holder(after, &problem.0)
                 || value_at(before, &problem.0) != value_at(after, &problem.0);
             let found = expanded(before).and_then(|table| checked(&table)).err();

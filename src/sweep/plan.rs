@@ -62,25 +62,37 @@ impl Sweep {
 
     /// Looks at every cell once, without running any: whether it is sound and small enough, and
     /// which metrics there are, each with its unit.
-    pub fn survey(&self) -> Result<Vec<(String, String)>> {
+    pub fn survey(&self) -> Result<Columns> {
         let cells = self.design.cells();
-        let of_piece = |piece: u64| -> Result<Vec<(String, String)>> {
-            let mut columns = Vec::new();
+        // Asked once: to count the cores is to read files.
+        let effort = Effort { threads: self.effort.thread_count(), ..self.effort };
+        let of_piece = |piece: u64| -> Result<Columns> {
+            let mut columns = Columns::new();
             for number in piece * PIECE..((piece + 1) * PIECE).min(cells) {
                 let cell = self.cell(number)?;
-                self.effort.check(&cell)?;
-                let metrics = cell.metrics.iter();
-                add(&mut columns, metrics.map(|m| (m.name.clone(), m.unit.to_owned())));
+                effort.check(&cell)?;
+                add(&mut columns, cell.metrics.iter().map(|m| (m.name.as_str(), m.unit)));
             }
             Ok(columns)
         };
-        let pieces: Vec<Result<Vec<(String, String)>>> =
-            (0..cells.div_ceil(PIECE)).into_par_iter().map(of_piece).collect();
-        let mut columns = Vec::new();
-        for piece in pieces {
-            add(&mut columns, piece?.into_iter());
-        }
-        Ok(columns)
+        // Two neighbours are made one as soon as both are there: nothing is held per piece. The first
+        // error in order wins, for any number of threads.
+        let both = |first: Result<Columns>, second: Result<Columns>| {
+            let (mut columns, more) = (first?, second?);
+            add(&mut columns, more.iter().map(|(name, unit)| (name.as_str(), unit.as_str())));
+            Ok(columns)
+        };
+        let pieces = 0..cells.div_ceil(PIECE);
+        let survey = || pieces.into_par_iter().map(of_piece).reduce(|| Ok(Columns::new()), both);
+        self.pool()?.install(survey)
+    }
+
+    /// The threads that it may use.
+    pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.effort.thread_count())
+            .build()
+            .map_err(|e| Error::Bug(format!("no threads: {e}")))
     }
 
     /// Its identity, or that of a part of it.
@@ -116,11 +128,16 @@ impl Sweep {
 /// Cells that are looked at together.
 const PIECE: u64 = 64;
 
+/// Names and units of metrics.
+type Columns = Vec<(String, String)>;
+
 /// Adds columns that are not there yet, in order of appearance.
-fn add(columns: &mut Vec<(String, String)>, more: impl Iterator<Item = (String, String)>) {
-    for column in more {
-        if !columns.contains(&column) {
-            columns.push(column);
+fn add<'a>(columns: &mut Columns, more: impl Iterator<Item = (&'a str, &'a str)>) {
+    for (place, (name, unit)) in more.enumerate() {
+        let same = |column: &(String, String)| column.0 == name && column.1 == unit;
+        // Most cells have the same ones at the same places.
+        if !columns.get(place).is_some_and(same) && !columns.iter().any(same) {
+            columns.push((name.to_owned(), unit.to_owned()));
         }
     }
 }

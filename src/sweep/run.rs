@@ -26,7 +26,7 @@ pub struct Progress<'a> {
 /// Runs what the journal lacks and notes each run as soon as it is over.
 pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &Progress<'_>) -> Result<()> {
     let columns = journal.header().columns.iter().map(|(name, _)| name.clone()).collect();
-    let mut work = Work { sweep, journal, columns, pool: pool(sweep)?, progress };
+    let mut work = Work { sweep, journal, columns, pool: sweep.pool()?, progress };
     match &sweep.until {
         None => {
             let shard = work.journal.header().shard;
@@ -186,11 +186,4 @@ pub fn estimate(sweep: &Sweep) -> Result<Estimate> {
     }
     let factor = sweep.runs() as f64 / probes.len() as f64;
     Ok(Estimate { cpu: spent.mul_f64(factor), events: events as f64 * factor })
-}
-
-fn pool(sweep: &Sweep) -> Result<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(sweep.effort.thread_count())
-        .build()
-        .map_err(|e| Error::Bug(format!("no threads: {e}")))
 }
