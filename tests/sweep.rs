@@ -3,6 +3,7 @@
 mod command;
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -416,4 +417,82 @@ fn old_results_of_another_command_do_not_stay_beside_a_sweep() {
         names(&home.path().join("out")),
         ["journal.bin", "manifest.json", "runs.csv", "scenario.toml", "summary.csv"]
     );
+}
+
+/// What a packed table holds.
+fn unpacked(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).unwrap();
+    flate2::read::GzDecoder::new(file).read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn packed_rows_are_the_same_rows() {
+    let home = home();
+    let at = |name: &str| home.path().join(name);
+    assert_eq!(sweep(home.path(), &["-o", "plain", "-q"]).code, 0);
+    for name in ["packed", "again"] {
+        assert_eq!(sweep(home.path(), &["-o", name, "-q", "--gzip"]).code, 0);
+    }
+    assert_eq!(
+        names(&at("packed")),
+        ["journal.bin", "manifest.json", "runs.csv.gz", "scenario.toml", "summary.csv"]
+    );
+    let bytes = fs::read(at("packed/runs.csv.gz")).unwrap();
+    assert_eq!(unpacked(&at("packed/runs.csv.gz")), fs::read(at("plain/runs.csv")).unwrap());
+    assert_eq!(fs::read(at("again/runs.csv.gz")).unwrap(), bytes);
+    assert_eq!(bytes[4..8], [0; 4], "no date");
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(at("packed/manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["files"][1]["name"], "runs.csv.gz");
+    assert_eq!(manifest["files"][1]["bytes"], bytes.len());
+
+    // Parts as well; and what is packed is compared with what is not.
+    for (part, folder) in [("1/2", "one"), ("2/2", "two")] {
+        assert_eq!(sweep(home.path(), &["-o", folder, "-q", "--shard", part]).code, 0);
+    }
+    assert_eq!(run(home.path(), &["merge", "one", "two", "-q", "--gzip", "-o", "merged"]).code, 0);
+    assert_eq!(fs::read(at("merged/runs.csv.gz")).unwrap(), bytes);
+    let diff = run(home.path(), &["diff", "plain", "packed", "--json"]);
+    assert_eq!(diff.code, 0, "{diff:?}");
+    let changes = diff.json()["changes"].as_array().unwrap().clone();
+    assert!(!changes.is_empty() && changes.iter().all(|c| c["change"] == "same"));
+
+    // A file that is cut is no shorter table.
+    fs::write(at("again/runs.csv.gz"), &bytes[..bytes.len() / 2]).unwrap();
+    let diff = run(home.path(), &["diff", "plain", "again"]);
+    assert_eq!((diff.code, &diff.out[..]), (2, ""), "{diff:?}");
+    assert!(diff.err.contains("again/runs.csv.gz: "), "{}", diff.err);
+
+    // Unpacked by the same command without the option, it is there once.
+    assert_eq!(sweep(home.path(), &["-o", "packed", "-q", "--resume"]).code, 0);
+    assert_eq!(tables(&at("packed")), tables(&at("plain")));
+    assert!(!at("packed/runs.csv.gz").exists());
+}
+
+/// Hundreds of cells are looked at in pieces, on threads that end in any order.
+#[test]
+fn columns_and_errors_are_those_of_the_first_cells_for_any_number_of_threads() {
+    let home = home();
+    let sweep = |slow: &str, threads: &str, more: &[&str]| {
+        let fast = ["--vary", "workload.clients=1..100:lin100", "-r", "1", "-q"];
+        let args = ["sweep", "storm.toml", "--vary", slow, "--threads", threads];
+        run(home.path(), &[&args[..], &fast, more].concat())
+    };
+    let mut headers = Vec::new();
+    for threads in ["1", "2", "7"] {
+        let bad = sweep("provider.concurrency=5,-1,-2", threads, &["--dry-run"]);
+        assert_eq!(bad.code, 2, "{bad:?}");
+        assert!(bad.err.contains("--vary provider.concurrency=-1:"), "{}", bad.err);
+        // Later cells have metrics that earlier ones have not.
+        assert_eq!(sweep("measure.per_retry=0,2,1", threads, &["-o", threads]).code, 0);
+        headers.push(rows(&home.path().join(threads).join("runs.csv")).0);
+    }
+    let retries: Vec<&String> =
+        headers[0].iter().filter(|name| name.starts_with("retry_")).collect();
+    assert!(retries[0].starts_with("retry_1_"), "{retries:?}");
+    assert_eq!(headers[0].last(), retries.last().copied(), "after those of the first cell");
+    assert!(retries.last().unwrap().starts_with("retry_2_"), "{retries:?}");
+    assert!(headers.iter().all(|header| *header == headers[0]));
 }

@@ -26,6 +26,9 @@ pub struct Args {
     /// Put the result in the place of a sweep that the folder has.
     #[arg(long)]
     fresh: bool,
+    /// Write the rows of all runs as runs.csv.gz.
+    #[arg(long)]
+    gzip: bool,
     /// No table and no notes.
     #[arg(short, long)]
     quiet: bool,
@@ -41,7 +44,7 @@ pub fn main(args: &Args) -> Result<Answer> {
     parts.copy_into(&mut journal)?;
     let total = journal.header().runs();
     let mut tables = Tables::new(journal)?;
-    folder.finish(&mut tables, 1)?;
+    folder.finish(&mut tables, 1, args.gzip)?;
     let table = if args.json || args.quiet { None } else { Some(table(&mut tables, &[])?) };
     say(args.json, args.quiet, &Counts { total, reused: total, unmet: 0 }, &args.output, table)?;
     Ok(Answer::Yes)

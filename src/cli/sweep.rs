@@ -59,6 +59,9 @@ pub struct Args {
     /// Begin anew, whatever the folder has of a sweep.
     #[arg(long)]
     fresh: bool,
+    /// Write the rows of all runs as runs.csv.gz.
+    #[arg(long, conflicts_with = "shard")]
+    gzip: bool,
     /// Only part i of n of the runs.
     #[arg(long, value_name = "I/N", default_value = "1/1", hide_default_value = true)]
     #[arg(conflicts_with = "fail_if")]
@@ -120,7 +123,7 @@ pub fn main(args: &Args) -> Result<Answer> {
         return Ok(Answer::Yes);
     }
     let mut tables = Tables::new(journal)?;
-    folder.finish(&mut tables, threads)?;
+    folder.finish(&mut tables, threads, args.gzip)?;
     let unmet = unmet(&sweep, &mut tables, &checks)?;
     let table = if args.json { None } else { Some(table(&mut tables, &args.metric)?) };
     say(

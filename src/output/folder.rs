@@ -131,6 +131,12 @@ pub fn check_place(place: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The table of runs.
+pub const RUNS: &str = "runs.csv";
+
+/// The table of runs, packed by gzip.
+pub const PACKED_RUNS: &str = "runs.csv.gz";
+
 /// The journal of a sweep.
 pub const JOURNAL: &str = "journal.bin";
 
@@ -142,9 +148,10 @@ fn is_ours(place: &Path) -> bool {
 }
 
 /// Names of files that only retrylab writes: an old one must not stay beside new results.
-pub const OURS: [&str; 10] = [
+pub const OURS: [&str; 11] = [
     MARK,
-    "runs.csv",
+    RUNS,
+    PACKED_RUNS,
     "summary.csv",
     "windows.csv",
     "scenario.toml",

@@ -10,7 +10,7 @@ mod table;
 
 pub mod plot;
 
-pub use folder::{Folder, JOURNAL, OURS, check_place};
+pub use folder::{Folder, JOURNAL, OURS, PACKED_RUNS, RUNS, check_place};
 pub use format::{interval, number, with_halfwidth};
 pub use manifest::{manifest, of_cells};
 pub use read::{CellRows, Runs};

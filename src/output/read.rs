@@ -1,8 +1,13 @@
 //! Reads a runs.csv again: of a run, a comparison, an experiment or a sweep.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use flate2::bufread::MultiGzDecoder;
+
+use super::folder::{PACKED_RUNS, RUNS};
 use crate::error::{Error, Result};
 
 /// The runs of a results folder.
@@ -31,11 +36,11 @@ pub struct CellRows {
 pub type Row = (u32, Vec<Option<f64>>);
 
 impl Runs {
-    /// Reads `folder`/runs.csv.
+    /// Reads `folder`/runs.csv, or runs.csv.gz where that is what there is.
     pub fn read(folder: &Path) -> Result<Runs> {
-        let path = folder.join("runs.csv");
+        let (path, file) = open(folder)?;
         let bad = |e: csv::Error| Error::Input(format!("{}: {e}", path.display()));
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_path(&path).map_err(bad)?;
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
         let header = reader.headers().map_err(bad)?.clone();
         let layout = Layout::of(&header).ok_or_else(|| {
             Error::Input(format!(
@@ -152,6 +157,18 @@ impl Layout {
         let values =
             (self.first_metric..record.len()).map(value).collect::<std::result::Result<_, _>>()?;
         Ok((key.join(" "), (replication, values)))
+    }
+}
+
+/// The table of runs in a folder, unpacked.
+fn open(folder: &Path) -> Result<(PathBuf, Box<dyn Read>)> {
+    let (plain, packed) = (folder.join(RUNS), folder.join(PACKED_RUNS));
+    let is_packed = !plain.exists() && packed.exists();
+    let path = if is_packed { packed } else { plain };
+    let file = File::open(&path).map_err(|e| Error::Input(format!("{}: {e}", path.display())))?;
+    match is_packed {
+        false => Ok((path, Box::new(file))),
+        true => Ok((path, Box::new(MultiGzDecoder::new(BufReader::new(file))))),
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use super::header::{Header, Shard};
 use super::journal::Journal;
-use super::tables::{Made, Tables, Written, write_whole};
+use super::staged::{Written, write_whole};
+use super::tables::{Made, Tables};
 use crate::error::{Error, Result};
 use crate::output::{JOURNAL, OURS, check_place};
 
@@ -52,12 +53,12 @@ impl SweepFolder {
         }
     }
 
-    /// Writes the tables of a sweep that is done.
-    pub fn finish(&self, tables: &mut Tables, threads: usize) -> Result<()> {
+    /// Writes the tables of a sweep that is done, that of the runs `packed` if so wished.
+    pub fn finish(&self, tables: &mut Tables, threads: usize, packed: bool) -> Result<()> {
         let scenario = tables.header().scenario.clone();
         let files = [
             write_whole(&self.place, "scenario.toml", scenario.as_bytes())?,
-            tables.write_runs(&self.place)?,
+            tables.write_runs(&self.place, packed)?,
             tables.write_summary(&self.place)?,
         ];
         // What another command has left here is of other results.

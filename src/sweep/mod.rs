@@ -14,6 +14,7 @@ mod journal;
 mod merge;
 mod plan;
 mod run;
+mod staged;
 mod tables;
 mod until;
 
@@ -26,5 +27,6 @@ pub use journal::{Damage, Journal, Record};
 pub use merge::Parts;
 pub use plan::Sweep;
 pub use run::{Estimate, Progress, estimate, run, try_first};
-pub use tables::{CellMetric, Made, Tables, Written};
+pub use staged::Written;
+pub use tables::{CellMetric, Made, Tables};
 pub use until::{HalfWidth, Until};

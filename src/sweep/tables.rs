@@ -1,16 +1,16 @@
 //! The result files of a finished sweep, written row by row.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::Path;
 
 use super::design::{Design, Varied};
 use super::header::Header;
 use super::journal::{Journal, Record};
-use crate::engine::Fnv;
+use super::staged::{Staged, Written};
 use crate::error::{Error, Result};
 use crate::experiment::summary_of;
+use crate::output::{PACKED_RUNS, RUNS};
 use crate::stats::quantile::{interval_ranks, nearest_rank};
 use crate::stats::summary::Summary;
 
@@ -43,16 +43,8 @@ impl Ranks {
     }
 }
 
-/// A file that was written.
-#[derive(Clone, Debug)]
-pub struct Written {
-    /// Its name.
-    pub name: String,
-    /// Its length.
-    pub bytes: u64,
-    /// FNV-1a of its bytes.
-    pub fnv1a: u64,
-}
+/// Most values that are held to summarise a cell: 4 MB, in lists that may be half empty.
+const MOST_VALUES: usize = 500_000;
 
 /// One metric of a cell over its replications.
 #[derive(Clone, Debug)]
@@ -94,33 +86,50 @@ impl Tables {
         self.varied.iter().zip(&texts).map(|(varied, text)| varied.show(text)).collect()
     }
 
-    /// The records of a cell, in order of replication.
-    fn records(&mut self, cell: u64) -> Result<Vec<Record>> {
+    /// The runs of a cell: all replications, or as many as it has where it may have enough earlier.
+    fn runs(&self, cell: u64) -> Result<Range<u64>> {
         let most = u64::from(self.journal.header().replications);
-        let early = self.journal.header().until.is_some();
-        let mut records = Vec::new();
-        for run in cell * most..(cell + 1) * most {
-            match self.journal.read(run)? {
-                Some(record) => records.push(record),
-                // It has enough.
-                None if early => break,
-                None => return Err(Error::Bug(format!("run {run} is not there"))),
-            }
+        let all = cell * most..(cell + 1) * most;
+        match all.clone().find(|run| !self.journal.has(*run)) {
+            None => Ok(all),
+            Some(end) if self.journal.header().until.is_some() => Ok(all.start..end),
+            Some(run) => Err(Error::Bug(format!("run {run} is not there"))),
         }
-        Ok(records)
+    }
+
+    fn record(&mut self, run: u64) -> Result<Record> {
+        self.journal.read(run)?.ok_or_else(|| Error::Bug(format!("run {run} is not there")))
     }
 
     /// All metrics of a cell, in the order of the header's columns.
     pub fn summaries(&mut self, cell: u64) -> Result<Vec<CellMetric>> {
-        let records = self.records(cell)?;
-        let columns = self.journal.header().columns.iter().enumerate();
-        let ranks = &mut self.ranks;
-        Ok(columns.map(|(at, (_, unit))| CellMetric::of(&records, at, unit, ranks)).collect())
+        self.summaries_by(cell, MOST_VALUES)
     }
 
-    /// Writes runs.csv: a row per run, in order, a column per metric.
-    pub fn write_runs(&mut self, folder: &Path) -> Result<Written> {
-        let mut file = Staged::create(folder, "runs.csv")?;
+    /// The same, from so many values at once: a cell of very many replications is read several times.
+    fn summaries_by(&mut self, cell: u64, most_values: usize) -> Result<Vec<CellMetric>> {
+        let runs = self.runs(cell)?;
+        let at_once = (most_values as u64 / (runs.end - runs.start).max(1)).max(1) as usize;
+        let columns = self.journal.header().columns.clone();
+        let mut summaries = Vec::new();
+        for (part, columns) in columns.chunks(at_once).enumerate() {
+            let mut values = vec![Vec::new(); columns.len()];
+            for run in runs.clone() {
+                let record = self.record(run)?;
+                for (list, value) in values.iter_mut().zip(&record.values[part * at_once..]) {
+                    list.extend(*value);
+                }
+            }
+            let units = columns.iter().map(|(_, unit)| unit.as_str());
+            let of = |(values, unit)| CellMetric::of(values, unit, &mut self.ranks);
+            summaries.extend(values.into_iter().zip(units).map(of));
+        }
+        Ok(summaries)
+    }
+
+    /// Writes runs.csv: a row per run, in order, a column per metric. Packed, it is runs.csv.gz.
+    pub fn write_runs(&mut self, folder: &Path, packed: bool) -> Result<Written> {
+        let mut file = Staged::create(folder, if packed { PACKED_RUNS } else { RUNS })?;
         file.rows(|csv| {
             let header = self.journal.header().clone();
             let metrics = header.columns.iter().map(|(name, _)| name.as_str());
@@ -130,7 +139,8 @@ impl Tables {
             self.made = Made::default();
             for cell in 0..header.cells {
                 let place = self.place(cell);
-                for (replication, record) in self.records(cell)?.into_iter().enumerate() {
+                for (replication, run) in self.runs(cell)?.enumerate() {
+                    let record = self.record(run)?;
                     self.made.runs += 1;
                     self.made.events += record.events;
                     let run = [replication.to_string(), format!("{:#018x}", record.fingerprint)];
@@ -190,9 +200,8 @@ const NUMBERS: [&str; 13] = [
 ];
 
 impl CellMetric {
-    fn of(records: &[Record], column: usize, unit: &str, ranks: &mut Ranks) -> CellMetric {
-        let mut values: Vec<f64> =
-            records.iter().filter_map(|record| record.values[column]).collect();
+    /// That of the values of the replications, in their order.
+    fn of(mut values: Vec<f64>, unit: &str, ranks: &mut Ranks) -> CellMetric {
         let summary = summary_of(unit, &values);
         values.sort_unstable_by(f64::total_cmp);
         let point = |q| nearest_rank(&values, q);
@@ -219,93 +228,30 @@ fn text(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-/// Writes a small file as a whole.
-pub fn write_whole(folder: &Path, name: &str, bytes: &[u8]) -> Result<Written> {
-    let mut file = Staged::create(folder, name)?;
-    file.out.write_all(bytes).map_err(Error::output(&file.place))?;
-    file.finish()
-}
+#[cfg(test)]
+mod tests {
+    use super::super::header::tests::header;
+    use super::*;
 
-/// A file that is written beside its place and put there when it is complete.
-struct Staged {
-    name: String,
-    place: PathBuf,
-    staged: PathBuf,
-    out: Hashed,
-}
-
-impl Staged {
-    fn create(folder: &Path, name: &str) -> Result<Staged> {
-        let place = folder.join(name);
-        let staged = folder.join(format!(".{name}.new"));
-        let file = File::create(&staged).map_err(Error::output(&place))?;
-        let out =
-            Hashed { file: BufWriter::with_capacity(1 << 18, file), bytes: 0, fnv: Fnv::new() };
-        Ok(Staged { name: name.to_owned(), place, staged, out })
-    }
-
-    /// Writes rows until `write` is done.
-    fn rows(
-        &mut self,
-        write: impl FnOnce(&mut csv::Writer<&mut Hashed>) -> std::result::Result<(), RowError>,
-    ) -> Result<()> {
-        let mut writer = csv::Writer::from_writer(&mut self.out);
-        let written = write(&mut writer).and_then(|()| writer.flush().map_err(RowError::Output));
-        // Dropped first: it writes what it holds.
-        drop(writer);
-        written.map_err(|error| match error {
-            RowError::Output(error) => Error::output(&self.place)(error),
-            RowError::Other(error) => error,
-        })
-    }
-
-    /// Puts the file in its place once it is on the disk.
-    fn finish(self) -> Result<Written> {
-        let Hashed { file, bytes, fnv } = self.out;
-        let put = || -> io::Result<()> {
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_all()?;
-            fs::rename(&self.staged, &self.place)
-        };
-        put().map_err(Error::output(&self.place))?;
-        Ok(Written { name: self.name, bytes, fnv1a: fnv.value() })
-    }
-}
-
-/// Why a row is not written.
-enum RowError {
-    Output(io::Error),
-    Other(Error),
-}
-
-impl From<csv::Error> for RowError {
-    fn from(error: csv::Error) -> RowError {
-        RowError::Output(error.into())
-    }
-}
-
-impl From<Error> for RowError {
-    fn from(error: Error) -> RowError {
-        RowError::Other(error)
-    }
-}
-
-/// Counts and hashes what goes into a file.
-struct Hashed {
-    file: BufWriter<File>,
-    bytes: u64,
-    fnv: Fnv,
-}
-
-impl Write for Hashed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.bytes += written as u64;
-        self.fnv.add(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
+    #[test]
+    fn a_cell_that_is_read_in_pieces_has_the_same_summaries() {
+        let home = tempfile::tempdir().unwrap();
+        let mut journal = Journal::create(home.path(), header()).unwrap();
+        for run in 0..12u64 {
+            // The second metric has no value in every third run.
+            let values = vec![Some((run * 7 % 5) as f64), (run % 3 > 0).then_some(run as f64)];
+            journal.append(&Record { run, fingerprint: 0, events: 1, values }).unwrap();
+        }
+        let mut tables = Tables::new(journal).unwrap();
+        for cell in 0..4 {
+            let whole = tables.summaries(cell).unwrap();
+            let found: Vec<usize> =
+                whole.iter().map(|one| one.summary.as_ref().unwrap().n).collect();
+            assert_eq!(found, [3, 2]);
+            for most_values in [1, 3, 5, 6] {
+                let pieces = tables.summaries_by(cell, most_values).unwrap();
+                assert_eq!(format!("{pieces:?}"), format!("{whole:?}"), "{most_values}");
+            }
+        }
     }
 }
