@@ -46,6 +46,12 @@ pub fn main(args: &Args) -> Result<Answer> {
     let mut tables = Tables::new(journal)?;
     folder.finish(&mut tables, 1, args.gzip)?;
     let table = if args.json || args.quiet { None } else { Some(table(&mut tables, &[])?) };
-    say(args.json, args.quiet, &Counts { total, reused: total, unmet: 0 }, &args.output, table)?;
+    say(
+        args.json,
+        args.quiet,
+        &Counts { total, reused: total, unmet: 0, open: Vec::new() },
+        &args.output,
+        table,
+    )?;
     Ok(Answer::Yes)
 }

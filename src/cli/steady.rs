@@ -69,6 +69,14 @@ impl What {
         }
     }
 
+    fn name(self) -> &'static str {
+        match self {
+            What::Completion => "completion",
+            What::Attempts => "attempts",
+            What::Answers => "answers",
+        }
+    }
+
     fn follow(self) -> Follow {
         match self {
             What::Completion => Follow::Completion,
@@ -101,8 +109,8 @@ pub fn main(args: &Args) -> Result<Answer> {
 /// What is wrong with a run; nothing when it is sound.
 fn complaint(run: &Steady) -> &'static str {
     match (run.cut, run.batches) {
-        (None, _) => "too short: its warm-up has no end",
         (_, None) => "too short: fewer than 60 values",
+        (None, _) => "too short: its warm-up has no end",
         (_, Some(batches)) if !batches.independent => "too short: batches resemble each other",
         _ => "",
     }
@@ -126,7 +134,7 @@ fn text(
             number_of.to_string(),
             number(run.values as f64),
             or_dash(run.cut.map(|cut| number(cut as f64))),
-            format!("{} s", number(run.from_s)),
+            or_dash(run.from_s.map(|from| format!("{} s", number(from)))),
             or_dash(summary.map(|s| number(s.mean))),
             interval(summary.and_then(|s| s.ci95)),
             or_dash(run.batches.map(|b| format!("{:.2}", b.lag1))),
@@ -134,7 +142,9 @@ fn text(
         ]);
     }
     let mean = all.map_or_else(String::new, |s| {
-        format!("mean of the runs: {} {unit}\n", with_halfwidth(s.mean, s.ci95))
+        let n = if s.n == runs.len() { String::new() } else { format!("{} of ", s.n) };
+        let mean = with_halfwidth(s.mean, s.ci95);
+        format!("mean of {n}{} runs: {mean} {unit}\n", runs.len())
     });
     format!(
         "{title}\n{}{mean}{} runs from seed {}; interval of each from 30 batches; measure.window = {}",
@@ -146,7 +156,7 @@ fn text(
 }
 
 fn json(args: &Args, effort: &Effort, runs: &[Steady], all: Option<&Summary>) -> Value {
-    let (name, unit) = args.follow.name_and_unit();
+    let (_, unit) = args.follow.name_and_unit();
     let run = |run: &Steady| {
         let batches = run.batches.as_ref();
         json!({
@@ -162,7 +172,7 @@ fn json(args: &Args, effort: &Effort, runs: &[Steady], all: Option<&Summary>) ->
     };
     json!({
         "schema": "retrylab.steady/1",
-        "follow": name,
+        "follow": args.follow.name(),
         "unit": unit,
         "seed": effort.seed,
         "replications": effort.replications,

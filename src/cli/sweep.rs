@@ -12,8 +12,8 @@ use crate::experiment::{Check, Effort, Place, Seed};
 use crate::metrics::nearest;
 use crate::output::{Style, Table, number, print, with_halfwidth};
 use crate::sweep::{
-    Axis, Begin, Design, Estimate, HalfWidth, Header, Journal, Progress, Shard, Sweep, SweepFolder,
-    Tables, Until, estimate, run, try_first,
+    Axis, Begin, Design, Estimate, FEWEST, HalfWidth, Header, Journal, Progress, Shard, Sweep,
+    SweepFolder, Tables, Until, estimate, run, try_first,
 };
 
 /// Run a scenario under many settings: every combination, or a sample of them.
@@ -72,8 +72,8 @@ pub struct Args {
     /// Metrics of the table, separated by commas; summary.csv has all.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     metric: Vec<String>,
-    /// Make batches of -r replications of each cell until half of the 95 % interval of every --metric
-    /// is at most this part of its mean, such as 2%.
+    /// Make batches of -r replications (at least 10) of each cell until half of the 95 % interval of
+    /// every --metric is at most this part of its true mean, such as 2% (1.96 % of the estimated one).
     #[arg(long, value_name = "PART", requires = "metric", conflicts_with = "shard")]
     until_halfwidth: Option<HalfWidth>,
     /// No more replications of a cell than this, however wide its intervals are.
@@ -88,10 +88,12 @@ pub struct Args {
 pub fn main(args: &Args) -> Result<Answer> {
     let document = args.scenario.document()?;
     let replications = document.scenario()?.measure.replications;
-    let (effort, until) = stopping(args, args.effort.effort(replications, Seed::default()))?;
+    let effort = args.effort.effort(replications, Seed::default());
+    let design = Design::new(args.vary.clone(), args.sample, effort.seed)?;
+    let (effort, until) = stopping(args, effort, &design)?;
     let sweep = Sweep {
         until,
-        design: Design::new(args.vary.clone(), args.sample, effort.seed)?,
+        design,
         place: Place { layer: args.layer.clone(), group: args.group.clone() },
         document,
         effort,
@@ -102,8 +104,9 @@ pub fn main(args: &Args) -> Result<Answer> {
     let Some(place) = &args.output else {
         return Err(Error::Input("name a results folder with -o".to_owned()));
     };
-    let header = sweep.header(&args.scenario.name(), args.shard, sweep.survey()?)?;
-    check_metrics(&args.metric, &header)?;
+    let columns = sweep.survey()?;
+    check_metrics(&args.metric, &columns)?;
+    let header = sweep.header(&args.scenario.name(), args.shard, columns)?;
     let checks = checks(args, &sweep, &header)?;
     let begin = match (args.resume, args.fresh) {
         (true, _) => Begin::Resume,
@@ -126,17 +129,15 @@ pub fn main(args: &Args) -> Result<Answer> {
     folder.finish(&mut tables, threads, args.gzip)?;
     let unmet = unmet(&sweep, &mut tables, &checks)?;
     let table = if args.json { None } else { Some(table(&mut tables, &args.metric)?) };
-    say(
-        args.json,
-        args.effort.quiet,
-        &Counts { unmet: unmet.len() as u64, ..counts },
-        place,
-        table,
-    )?;
-    for line in unmet.iter().take(10) {
-        note(false, line);
+    let counts = Counts { unmet: unmet.len() as u64, ..counts };
+    say(args.json, args.effort.quiet, &counts, place, table)?;
+    let open = counts.open.iter().map(|cell| {
+        format!("cell {cell}: not known well enough after {} replications", effort.replications)
+    });
+    for line in unmet.iter().take(10).cloned().chain(open.take(10)) {
+        note(false, &line);
     }
-    match unmet.is_empty() {
+    match unmet.is_empty() && counts.open.is_empty() {
         true => Ok(Answer::Yes),
         false => Ok(Answer::No),
     }
@@ -151,17 +152,19 @@ fn work(args: &Args, sweep: &Sweep, journal: &mut Journal) -> Result<Counts> {
     let planned = |runs| bar.set_length(runs);
     let done = run(sweep, journal, &Progress { planned: &planned, done: &|| bar.inc(1) });
     bar.finish_and_clear();
-    done?;
-    Ok(Counts { total: journal.finished(), reused, unmet: 0 })
+    Ok(Counts { total: journal.finished(), reused, unmet: 0, open: done? })
 }
 
+/// Most replications of all cells that a sweep may be allowed.
+const MOST_PLACES: u64 = 1 << 28;
+
 /// The rule by which cells have enough replications; then those of the effort are the most.
-fn stopping(args: &Args, effort: Effort) -> Result<(Effort, Option<Until>)> {
+fn stopping(args: &Args, effort: Effort, design: &Design) -> Result<(Effort, Option<Until>)> {
     let Some(halfwidth) = args.until_halfwidth else { return Ok((effort, None)) };
     // The document's number was not written with batches in mind.
     let batch = args.effort.replications.unwrap_or(effort.replications.max(10));
     let most = args.max_replications;
-    if batch < 10 {
+    if batch < FEWEST {
         return Err(Error::Input(format!(
             "--until-halfwidth: batches of {batch} replications are too small to be judged by; write -r 10 or more"
         )));
@@ -169,6 +172,14 @@ fn stopping(args: &Args, effort: Effort) -> Result<(Effort, Option<Until>)> {
     if batch > most {
         return Err(Error::Input(format!(
             "--max-replications: {most} is less than one batch of {batch}; write more, or a smaller -r"
+        )));
+    }
+    // The journal has a place of four bytes for each.
+    if design.cells() * u64::from(most) > MOST_PLACES {
+        return Err(Error::Input(format!(
+            "--max-replications: {} cells of {most} are too many; write no more than {}",
+            design.cells(),
+            MOST_PLACES / design.cells()
         )));
     }
     let until = Until { halfwidth, metrics: args.metric.clone(), batch };
@@ -221,6 +232,8 @@ pub struct Counts {
     pub reused: u64,
     /// Checks of cells that are not met.
     pub unmet: u64,
+    /// Cells that have had the most replications and are not known well enough.
+    pub open: Vec<u64>,
 }
 
 /// Metrics that are shown unless others are named.
@@ -230,8 +243,8 @@ const SHOWN: [&str; 4] = ["success_ratio", "peak_sliding", "completion_p99_s", "
 const ROWS: u64 = 40;
 
 /// A metric that is not there.
-fn check_metrics(names: &[String], header: &Header) -> Result<()> {
-    let known: Vec<&str> = header.columns.iter().map(|(name, _)| name.as_str()).collect();
+fn check_metrics(names: &[String], columns: &[(String, String)]) -> Result<()> {
+    let known: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
     match names.iter().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
         Some(name) => {
@@ -263,6 +276,7 @@ fn plan(args: &Args, sweep: &Sweep) -> Result<Answer> {
     let replications = sweep.until.as_ref().map_or(sweep.effort.replications, |until| until.batch);
     let runs = if sweep.until.is_some() { cells * u64::from(replications) } else { most };
     let columns = sweep.survey()?;
+    check_metrics(&args.metric, &columns)?;
     let Estimate { cpu, events } = estimate(sweep)?;
     let share = runs as f64 / sweep.runs() as f64;
     let (cpu, threads) = (cpu.as_secs_f64() * share, sweep.effort.thread_count());
@@ -340,7 +354,7 @@ pub fn say(
     place: &Path,
     table: Option<String>,
 ) -> Result<()> {
-    let Counts { total, reused, unmet } = *counts;
+    let Counts { total, reused, unmet, open } = counts;
     if json {
         let document = json!({
             "schema": "retrylab.sweep/1",
@@ -348,6 +362,7 @@ pub fn say(
             "runs_reused": reused,
             "runs_computed": total - reused,
             "checks_not_met": unmet,
+            "cells_not_known": open.len(),
             "folder": place.display().to_string(),
         });
         return print(&format!("{document:#}"));

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Cell, Effort};
 use crate::answer::Outcome;
 use crate::error::{Error, Result};
-use crate::model::{Observer, Side};
+use crate::model::{Observer, Report, Side};
 use crate::stats::batch::{BatchMeans, batch_means};
 use crate::stats::warm_up::mser5;
 use crate::units::{Span, Time, seconds};
@@ -13,7 +13,8 @@ use crate::units::{Span, Time, seconds};
 /// What is followed through a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Follow {
-    /// Seconds from creation to answer of each request that is answered, in order of creation.
+    /// Seconds from creation to answer of each request that is answered, in order of creation; where requests
+    /// are open at the end, of those that were created before the longest of these times would be over.
     Completion,
     /// Attempts at the provider in each window of the run.
     Attempts,
@@ -38,8 +39,9 @@ pub struct Steady {
     pub values: usize,
     /// Values that are cut off its front; None when MSER-5 finds no end of the warm-up.
     pub cut: Option<usize>,
-    /// When the first value that is kept was created, or its window began; in seconds.
-    pub from_s: f64,
+    /// When the first value that is kept was created, or its window began; in seconds. None when
+    /// nothing is kept.
+    pub from_s: Option<f64>,
     /// Means of batches of what is left; None when that are too few values.
     pub batches: Option<BatchMeans>,
 }
@@ -56,7 +58,7 @@ impl Steady {
         Steady {
             values: series.len(),
             cut,
-            from_s: series.get(kept).map_or(0.0, |(created, _)| seconds(*created)),
+            from_s: series.get(kept).map(|(created, _)| seconds(*created)),
             batches: batch_means(&values, risk),
         }
     }
@@ -71,9 +73,9 @@ pub fn steady(cell: &Cell, effort: Effort, follow: Follow, warm_up: WarmUp) -> R
     // Of doubting any of them, all being sound.
     let risk = 0.05 / f64::from(effort.replications);
     let series = |replication: u32| -> Result<Vec<(Time, f64)>> {
-        let mut seen = Seen { follow, window, series: Vec::new() };
+        let mut seen = Seen { follow, window, series: Vec::new(), longest: 0 };
         let report = cell.watch(effort.seed, replication, &mut seen)?;
-        Ok(seen.finish(report.end))
+        Ok(seen.finish(&report))
     };
     let fixed = |span: Span, series: Vec<(Time, f64)>| {
         let cut = series.partition_point(|(created, _)| *created < span.nanos());
@@ -108,6 +110,8 @@ struct Seen {
     window: u64,
     /// When a value was created and what it is, or the start of a window and its count.
     series: Vec<(Time, f64)>,
+    /// The longest time from creation to answer.
+    longest: u64,
 }
 
 impl Seen {
@@ -119,11 +123,20 @@ impl Seen {
         self.series[index].1 += 1.0;
     }
 
-    /// The series of a run that ended at `end`: only windows that are over count.
-    fn finish(mut self, end: Time) -> Vec<(Time, f64)> {
+    /// The series of a run: of windows only those that are over.
+    fn finish(mut self, report: &Report) -> Vec<(Time, f64)> {
+        let end = report.end;
         match self.follow {
-            // Resolved in another order than created.
-            Follow::Completion => self.series.sort_by_key(|(created, _)| *created),
+            Follow::Completion => {
+                // Resolved in another order than created.
+                self.series.sort_by_key(|(created, _)| *created);
+                if report.ledger.open > 0 {
+                    // Of the last ones only the fast are answered: none counts that was created later
+                    // than the longest time seen before the end.
+                    let longest = self.longest;
+                    self.series.retain(|(created, _)| created.saturating_add(longest) <= end);
+                }
+            }
             Follow::Attempts | Follow::Answers => {
                 let whole = (end / self.window) as usize;
                 let window = self.window;
@@ -147,6 +160,7 @@ impl Observer for Seen {
         match (self.follow, outcome) {
             (Follow::Completion, Outcome::Succeeded) => {
                 self.series.push((created, seconds(now - created)));
+                self.longest = self.longest.max(now - created);
             }
             (Follow::Answers, Outcome::Succeeded) => self.count(now),
             _ => {}
@@ -175,14 +189,38 @@ mod tests {
     #[test]
     fn a_series_is_what_it_says() {
         let completion = found(CLOCKWORK, Follow::Completion, WarmUp::Mser5);
-        assert_eq!((completion.cut, completion.from_s < 1.0), (Some(0), true));
+        assert_eq!((completion.cut, completion.from_s.unwrap() < 1.0), (Some(0), true));
         assert_eq!(completion.batches.unwrap().summary.ci95, Some((2.0, 2.0)));
         let answers = found(CLOCKWORK, Follow::Answers, WarmUp::Fixed("2s".parse().unwrap()));
-        assert_eq!((answers.values, answers.cut, answers.from_s), (100, Some(2), 2.0));
+        assert_eq!((answers.values, answers.cut, answers.from_s), (100, Some(2), Some(2.0)));
         assert!((answers.batches.unwrap().summary.mean - 5.0).abs() < 1.0);
         let attempts = found(CLOCKWORK, Follow::Attempts, WarmUp::Fixed("0s".parse().unwrap()));
         assert_eq!((attempts.values, attempts.cut), (100, Some(0)));
         assert!(attempts.is_sound());
+    }
+
+    /// Service of a minute, watched for ten: of the last ones only the fast are answered.
+    #[test]
+    fn the_slow_ones_of_the_end_are_missed_by_nobody() {
+        let text = CLOCKWORK
+            .replace("\"2s\"", "{ exponential = { mean = \"60s\" } }")
+            .replace("100s", "40min");
+        let mean = |seed: u64| {
+            let document = Document::parse("test", text.clone(), ".".into()).unwrap();
+            let cell = Cell::new("", &document).unwrap();
+            let memory = MemoryLimit::default();
+            let effort = Effort { seed: Seed(seed), replications: 1, threads: 1, memory };
+            let warm_up = WarmUp::Fixed(Span::ZERO);
+            steady(&cell, effort, Follow::Completion, warm_up).unwrap()[0]
+                .batches
+                .unwrap()
+                .summary
+                .mean
+        };
+        let found =
+            crate::stats::summary::summarise(&(0..20).map(mean).collect::<Vec<_>>()).unwrap();
+        let (low, high) = found.ci95.unwrap();
+        assert!(low < 60.0 && 60.0 < high && high - low < 2.0, "{found:?}");
     }
 
     #[test]

@@ -32,6 +32,10 @@ fn thousands(whole: &str) -> String {
 /// "158.4 ± 1.2": a mean and half the width of its interval, to two significant digits.
 pub fn with_halfwidth(mean: f64, bounds: Option<(f64, f64)>) -> String {
     match bounds {
+        // A share's interval is longer on one side.
+        Some((low, high)) if ((high - mean) - (mean - low)).abs() > 0.05 * (high - low) => {
+            format!("{} ({})", number(mean), interval(bounds))
+        }
         Some((low, high)) if high > low => {
             format!("{} ± {}", number(mean), two_digits((high - low) / 2.0))
         }
@@ -77,6 +81,7 @@ mod tests {
     fn half_widths_have_two_digits() {
         assert_eq!(with_halfwidth(158.42, Some((157.2, 159.6))), "158.4 ± 1.2");
         assert_eq!(with_halfwidth(262_010.0, Some((248_056.0, 275_964.0))), "262,010 ± 13,954");
+        assert_eq!(with_halfwidth(0.0, Some((0.0, 0.0188))), "0 (0 … 0.0188)");
         assert_eq!(with_halfwidth(0.9, Some((0.8977, 0.9023))), "0.9 ± 0.0023");
         assert_eq!(with_halfwidth(1_000.0, Some((1_000.0, 1_000.0))), "1,000");
     }

@@ -1,6 +1,7 @@
 //! The ratio of two means, without most of its bias.
 
 use super::student;
+use super::sum::compensated_sum;
 use super::summary::summarise;
 
 /// Confidence of the interval of a [`Ratio`].
@@ -27,8 +28,12 @@ pub fn jackknife(above: &[f64], below: &[f64]) -> Option<Ratio> {
     if n < 2 || n != below.len() {
         return None;
     }
-    let sum = |values: &[f64]| Some(summarise(values)?.mean * n as f64);
-    let (a, b) = (sum(above)?, sum(below)?);
+    let sum = |values: &[f64]| compensated_sum(values.iter().copied());
+    let (a, b) = (sum(above), sum(below));
+    // What is left of a denominator without one run may be nothing but rounding.
+    if below.iter().any(|y| (b - y).abs() <= 1e-12 * b.abs()) {
+        return None;
+    }
     let count = n as f64;
     let whole = a / b;
     let pseudo = |(x, y): (&f64, &f64)| count * whole - (count - 1.0) * ((a - x) / (b - y));
@@ -84,6 +89,9 @@ mod tests {
         assert_eq!(jackknife(&[1.0, 2.0], &[1.0]), None);
         assert_eq!(jackknife(&[1.0, 2.0], &[0.0, 0.0]), None);
         assert_eq!(jackknife(&[1.0, 2.0], &[1.0, 0.0]), None);
+        let mut once = [0.0; 49];
+        once[7] = 1.0;
+        assert_eq!(jackknife(&[2.0; 49], &once), None);
         assert_eq!(jackknife(&[1.0, f64::NAN], &[1.0, 1.0]), None);
     }
 }

@@ -102,7 +102,7 @@ impl Header {
             ("seed", there.seed.to_string(), self.seed.to_string()),
             ("--until-halfwidth", until(&there.until), until(&self.until)),
             (
-                "number of replications",
+                if self.until.is_some() { "--max-replications" } else { "number of replications" },
                 there.replications.to_string(),
                 self.replications.to_string(),
             ),

@@ -45,7 +45,7 @@ impl Parts {
         }
         if parts.iter().any(|(_, journal)| journal.header().until.is_some()) {
             return Err(Error::Input(format!(
-                "{}: a sweep with --until-halfwidth has no parts; its tables are there already",
+                "{}: a sweep with --until-halfwidth has no parts; what is missing is made by sweep --resume",
                 name(&folders[0])
             )));
         }

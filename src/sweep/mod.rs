@@ -29,4 +29,4 @@ pub use plan::Sweep;
 pub use run::{Estimate, Progress, estimate, run, try_first};
 pub use staged::Written;
 pub use tables::{CellMetric, Made, Tables};
-pub use until::{HalfWidth, Until};
+pub use until::{FEWEST, HalfWidth, Until};

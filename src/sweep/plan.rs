@@ -65,12 +65,15 @@ impl Sweep {
     pub fn survey(&self) -> Result<Columns> {
         let cells = self.design.cells();
         // Asked once: to count the cores is to read files.
-        let effort = Effort { threads: self.effort.thread_count(), ..self.effort };
+        let threads = self.effort.thread_count();
+        // Of a run that is over nothing is kept but its record.
+        let replications = self.effort.replications.min(u32::try_from(threads).unwrap_or(u32::MAX));
+        let together = Effort { threads, replications, ..self.effort };
         let of_piece = |piece: u64| -> Result<Columns> {
             let mut columns = Columns::new();
             for number in piece * PIECE..((piece + 1) * PIECE).min(cells) {
                 let cell = self.cell(number)?;
-                effort.check(&cell)?;
+                together.check(&cell)?;
                 add(&mut columns, cell.metrics.iter().map(|m| (m.name.as_str(), m.unit)));
             }
             Ok(columns)

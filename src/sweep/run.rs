@@ -23,20 +23,23 @@ pub struct Progress<'a> {
     pub done: &'a (dyn Fn() + Sync),
 }
 
-/// Runs what the journal lacks and notes each run as soon as it is over.
-pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &Progress<'_>) -> Result<()> {
+/// Runs what the journal lacks and notes each run as soon as it is over; says which cells have had
+/// the most replications and are still not known well enough.
+pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &Progress<'_>) -> Result<Vec<u64>> {
     let columns = journal.header().columns.iter().map(|(name, _)| name.clone()).collect();
     let mut work = Work { sweep, journal, columns, pool: sweep.pool()?, progress };
-    match &sweep.until {
+    let open = match &sweep.until {
         None => {
             let shard = work.journal.header().shard;
             let slots = 0..work.journal.header().runs_of_shard();
             (progress.planned)(slots.end);
             work.runs(slots.map(|slot| shard.run(slot)))?;
+            Vec::new()
         }
         Some(until) => work.until(until)?,
-    }
-    journal.sync()
+    };
+    journal.sync()?;
+    Ok(open)
 }
 
 /// What a sweep works with.
@@ -66,13 +69,12 @@ impl Work<'_> {
 
     /// Makes batch after batch for every cell that has not enough. Whether it has depends on its
     /// own replications in their order alone, so that an interrupted sweep goes on as it would have.
-    fn until(&mut self, until: &Until) -> Result<()> {
+    fn until(&mut self, until: &Until) -> Result<Vec<u64>> {
         let most = self.sweep.effort.replications;
         let first = |cell: u64| cell * u64::from(most);
-        let places = until.places(&self.journal.header().columns);
+        let watched = until.watched(&self.journal.header().columns);
         let cells = 0..self.journal.header().cells;
-        let mut open: Vec<CellSoFar> =
-            cells.map(|cell| CellSoFar::new(cell, places.len())).collect();
+        let mut open: Vec<CellSoFar> = cells.map(|cell| CellSoFar::new(cell, &watched)).collect();
         let (mut from, mut planned) = (0, 0);
         while from < most && !open.is_empty() {
             let batch = from..most.min(from.saturating_add(until.batch));
@@ -88,7 +90,7 @@ impl Work<'_> {
                 for run in runs_of(&cell) {
                     let record = self.journal.read(run)?;
                     let missing = || Error::Bug(format!("run {run} is not there"));
-                    cell.add(&record.ok_or_else(missing)?, &places);
+                    cell.add(&record.ok_or_else(missing)?);
                 }
                 if !until.is_met(&cell) {
                     still_open.push(cell);
@@ -96,7 +98,7 @@ impl Work<'_> {
             }
             (open, from) = (still_open, batch.end);
         }
-        Ok(())
+        Ok(open.iter().map(|cell| cell.cell).collect())
     }
 }
 

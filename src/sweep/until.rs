@@ -6,7 +6,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::journal::Record;
+use crate::metrics::INDICATOR;
 use crate::stats::running::Running;
+use crate::stats::wilson::wilson;
 
 /// Confidence of the interval whose half-width is looked at.
 const LEVEL: f64 = 0.95;
@@ -23,10 +25,18 @@ pub struct Until {
     pub batch: u32,
 }
 
-/// A part of a mean, above 0 and below 1: "2%", "0.02".
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// A part of a mean, above 0 and below 1, in whole billionths: "2%", "0.02".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct HalfWidth(f64);
+pub struct HalfWidth(u32);
+
+const BILLION: f64 = 1e9;
+
+impl HalfWidth {
+    fn part(self) -> f64 {
+        f64::from(self.0) / BILLION
+    }
+}
 
 impl FromStr for HalfWidth {
     type Err = String;
@@ -37,8 +47,9 @@ impl FromStr for HalfWidth {
             Some(percent) => number(percent).map(|percent| percent / 100.0),
             None => number(text),
         };
-        match share.filter(|share| *share > 0.0 && *share < 1.0) {
-            Some(share) => Ok(HalfWidth(share)),
+        let whole = share.map(|share| (share * BILLION).round());
+        match whole.filter(|whole| (1.0..BILLION).contains(whole)) {
+            Some(whole) => Ok(HalfWidth(whole as u32)),
             None => Err(format!(
                 "\"{text}\" is no part of a mean; write 2% or 0.02, above 0 and below 1"
             )),
@@ -48,7 +59,7 @@ impl FromStr for HalfWidth {
 
 impl fmt::Display for HalfWidth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)
+        write!(f, "{}", self.part())
     }
 }
 
@@ -60,24 +71,50 @@ impl fmt::Display for Until {
 }
 
 impl Until {
-    /// The places of its metrics among `columns`.
-    pub fn places(&self, columns: &[(String, String)]) -> Vec<usize> {
-        let place = |name: &String| columns.iter().position(|(column, _)| column == name);
-        self.metrics.iter().filter_map(place).collect()
+    /// Its metrics among `columns`.
+    pub fn watched(&self, columns: &[(String, String)]) -> Vec<Watched> {
+        let one = |name: &String| {
+            let place = columns.iter().position(|(column, _)| column == name)?;
+            Some(Watched { place, is_share: columns[place].1 == INDICATOR })
+        };
+        self.metrics.iter().filter_map(one).collect()
     }
 
     /// True when what is so known of a cell's metrics is enough.
     ///
     /// With a wanted part γ, a half-width of γ/(1 + γ) of the estimated mean is at most γ of the true one.
-    /// A metric without any value has no mean to be known. Source: A. M. Law, "Simulation
+    /// Fewer than ten values say nothing, however alike they are. Source: A. M. Law, "Simulation
     /// Modeling and Analysis", 5th ed. (2015), section 9.4.1.
     pub fn is_met(&self, cell: &CellSoFar) -> bool {
-        let part = self.halfwidth.0 / (1.0 + self.halfwidth.0);
-        let known = |metric: &Running| {
-            let half = metric.half_width(LEVEL);
-            metric.n() == 0 || half.is_some_and(|half| half <= part * metric.mean().abs())
+        let part = self.halfwidth.part() / (1.0 + self.halfwidth.part());
+        let known = |(watched, metric): &(Watched, Running)| {
+            let half = watched.half_width(metric);
+            metric.n() >= FEWEST && half.is_some_and(|half| half <= part * metric.mean().abs())
         };
         cell.metrics.iter().all(known)
+    }
+}
+
+/// Fewest values by which a mean is judged.
+pub const FEWEST: u32 = 10;
+
+/// A metric that is to be known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Watched {
+    place: usize,
+    /// It says whether something has happened, and its mean is a share.
+    is_share: bool,
+}
+
+impl Watched {
+    /// The longer half of the interval of its mean.
+    fn half_width(self, metric: &Running) -> Option<f64> {
+        if !self.is_share {
+            return metric.half_width(LEVEL);
+        }
+        let (n, mean) = (u64::from(metric.n()), metric.mean());
+        let (low, high) = wilson((mean * n as f64).round() as u64, n, LEVEL)?;
+        Some((mean - low).max(high - mean))
     }
 }
 
@@ -86,19 +123,20 @@ impl Until {
 pub struct CellSoFar {
     /// Its number.
     pub cell: u64,
-    metrics: Vec<Running>,
+    metrics: Vec<(Watched, Running)>,
 }
 
 impl CellSoFar {
-    /// A cell of which nothing is known, with so many metrics to know.
-    pub fn new(cell: u64, metrics: usize) -> CellSoFar {
-        CellSoFar { cell, metrics: vec![Running::default(); metrics] }
+    /// A cell of which nothing is known.
+    pub fn new(cell: u64, watched: &[Watched]) -> CellSoFar {
+        let metrics = watched.iter().map(|watched| (*watched, Running::default())).collect();
+        CellSoFar { cell, metrics }
     }
 
-    /// Adds a replication; `places` are those of the metrics in a record.
-    pub fn add(&mut self, record: &Record, places: &[usize]) {
-        for (metric, place) in self.metrics.iter_mut().zip(places) {
-            if let Some(value) = record.values[*place] {
+    /// Adds a replication.
+    pub fn add(&mut self, record: &Record) {
+        for (watched, metric) in &mut self.metrics {
+            if let Some(value) = record.values[watched.place] {
                 metric.add(value);
             }
         }
@@ -114,11 +152,16 @@ mod tests {
         Until { halfwidth: "10%".parse().unwrap(), metrics, batch: 10 }
     }
 
-    fn known(values: &[(Option<f64>, Option<f64>)]) -> bool {
-        let mut cell = CellSoFar::new(0, 2);
-        for (a, b) in values {
+    fn columns(unit: &str) -> Vec<(String, String)> {
+        ["a", "x", "b"].map(|name| (name.to_owned(), unit.to_owned())).to_vec()
+    }
+
+    /// Whether so many times these pairs make both metrics known.
+    fn known(unit: &str, times: usize, values: &[(Option<f64>, Option<f64>)]) -> bool {
+        let mut cell = CellSoFar::new(0, &until().watched(&columns(unit)));
+        for (a, b) in values.iter().cycle().take(times * values.len()) {
             let values = vec![*a, None, *b];
-            cell.add(&Record { run: 0, fingerprint: 0, events: 0, values }, &[0, 2]);
+            cell.add(&Record { run: 0, fingerprint: 0, events: 0, values });
         }
         until().is_met(&cell)
     }
@@ -126,28 +169,41 @@ mod tests {
     #[test]
     fn all_metrics_must_be_known_well_enough() {
         let pair = |a: f64, b: f64| (Some(a), Some(b));
-        assert!(known(&[pair(5.0, 7.0), pair(5.0, 7.0)]));
-        assert!(!known(&[pair(5.0, 7.0), pair(5.0, 9.0)]), "b varies");
-        assert!(!known(&[pair(5.0, 7.0)]), "one value has no interval");
-        assert!(known(&[(Some(5.0), None), (Some(5.0), None)]), "b has no mean to know");
-        assert!(known(&[pair(0.0, 1.0), pair(0.0, 1.0)]), "nothing but 0 is known");
-        assert!(!known(&[pair(-1.0, 1.0), pair(1.0, 1.0)]), "a mean of 0 is never known");
+        assert!(known("s", 10, &[pair(5.0, 7.0)]));
+        assert!(!known("s", 9, &[pair(5.0, 7.0)]), "nine values say nothing");
+        assert!(!known("s", 5, &[pair(5.0, 7.0), pair(5.0, 9.0)]), "b varies");
+        assert!(known("s", 50, &[pair(5.0, 7.0), pair(5.0, 9.0)]), "and is known after a hundred");
+        assert!(!known("s", 100, &[(Some(5.0), None)]), "b has no value");
+        assert!(known("s", 5, &[pair(0.0, 1.0), pair(0.0, 1.0)]), "0 each time");
+        assert!(!known("s", 500, &[pair(-1.0, 1.0), pair(1.0, 1.0)]), "a mean of 0 is never known");
         // A half-width of 9.5 % is one of 10/1.1 = 9.09 % too much.
         let at = |part: f64| {
-            let t = crate::stats::student::t_quantile(0.975, 1.0).unwrap();
-            let off = part / t;
-            known(&[pair(1.0 - off, 1.0), pair(1.0 + off, 1.0)])
+            let t = crate::stats::student::t_quantile(0.975, 9.0).unwrap();
+            let off = part / t * (9.0_f64).sqrt();
+            known("s", 5, &[pair(1.0 - off, 1.0), pair(1.0 + off, 1.0)])
         };
         assert!(at(0.0908) && !at(0.095));
     }
 
+    /// Nothing in ten runs is up to 28 %, and not known.
     #[test]
-    fn columns_are_found_and_parts_are_read() {
-        let columns = ["b", "x", "a"].map(|name| (name.to_owned(), "s".to_owned()));
-        assert_eq!(until().places(&columns), [2, 0]);
+    fn a_share_is_known_by_wilsons_interval() {
+        let pair = |a: f64| (Some(a), Some(a));
+        assert!(!known("0/1", 10, &[pair(0.0)]) && !known("0/1", 10, &[pair(1.0)]));
+        assert!(known("0/1", 40, &[pair(1.0)]), "40 of 40 is at least 91 %");
+        assert!(!known("0/1", 100, &[pair(0.0)]), "a share of 0 has no part");
+    }
+
+    #[test]
+    fn a_part_is_one_number_however_it_is_written() {
         let parsed = |text: &str| text.parse::<HalfWidth>();
-        assert_eq!(parsed("2%"), parsed("0.02"));
-        for bad in ["0", "100%", "1", "-2%", "", "%", "x", "NaN"] {
+        for (percent, part) in
+            [("2%", "0.02"), ("1.1%", "0.011"), ("0.7%", "0.007"), ("12.3 %", "0.123")]
+        {
+            assert_eq!(parsed(percent).unwrap(), parsed(part).unwrap());
+            assert_eq!(parsed(percent).unwrap().to_string(), part);
+        }
+        for bad in ["0", "100%", "1", "-2%", "", "%", "x", "NaN", "1e-12"] {
             assert!(parsed(bad).is_err(), "{bad}");
         }
     }
