@@ -20,10 +20,11 @@ use crate::tune::{Checked, Contest, Goal, WhatIf, check, choose, front, margins,
   retrylab tune storm.toml --vary workload.clients=10,20 --minimise attempts --what-if none --json
 
 All settings run the same replications. After 10, 20, 40 … of them those that surely miss a
-constraint or are surely worse in every objective leave; the others go on, up to -r. What is left
+constraint, or are surely beaten in one objective and beaten or equalled in the others, leave; the
+others go on, up to -r. What is left
 and not beaten in everything is the front. The setting recommended is the best of it by the first
 objective; those that cannot be told apart from it, or are --within a part of it, are told apart by
-the next. Everything that is printed of a setting is from fresh seeds. Exit code 1: no setting
+the next. Means, margins and what-ifs are from fresh seeds. Exit code 1: no setting
 meets the constraints.")]
 pub struct Args {
     #[command(flatten)]
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(long, value_name = "SETTINGS")]
     what_if: Vec<String>,
     /// Draw so many settings (a Latin hypercube) in the place of all combinations.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     sample: Option<u32>,
     /// The layer that policies are put in; the outermost by default.
     #[arg(long, value_name = "NAME")]
@@ -70,7 +71,7 @@ pub struct Args {
 }
 
 /// Most settings in a race.
-const MOST: u64 = 100_000;
+const MOST: u64 = 10_000;
 
 /// Replications of a setting, unless told: enough for an interval of differences.
 const REPLICATIONS: u32 = 100;
@@ -136,10 +137,11 @@ fn contest(args: &Args) -> Result<Contest> {
 /// The changes that the front is tried under.
 fn what_ifs(args: &Args, contest: &Contest) -> Result<Vec<WhatIf>> {
     let document = &contest.sweep.document;
+    let varied: Vec<&str> = contest.sweep.design.paths().map(String::as_str).collect();
     let what_ifs = match &args.what_if[..] {
         [] => WhatIf::of(&document.scenario()?)?,
         [none] if none == "none" => Vec::new(),
-        texts => texts.iter().map(|text| WhatIf::parse(text)).collect::<Result<_>>()?,
+        texts => texts.iter().map(|text| WhatIf::parse(text, &varied)).collect::<Result<_>>()?,
     };
     // Better said now than after the race.
     what_ifs.iter().try_for_each(|what| what.apply(document).map(|_| ()))?;

@@ -68,11 +68,13 @@ impl Tuned {
         Some(varied.iter().zip(&texts).map(|(varied, text)| varied.show(text)).collect())
     }
 
-    /// "clients = 5, policy = full"
+    /// "workload.clients=5, policy=full": what --set takes.
     fn label(&self, setting: u64) -> String {
-        let Some(values) = self.values(setting) else { return "current setting".to_owned() };
-        let pairs = self.columns().into_iter().zip(values);
-        pairs.map(|(column, value)| format!("{column} = {value}")).collect::<Vec<_>>().join(", ")
+        let Some(values) = self.contest.values(setting) else {
+            return "current setting".to_owned();
+        };
+        let pairs = self.contest.sweep.design.paths().zip(values);
+        pairs.map(|(path, value)| format!("{path}={value}")).collect::<Vec<_>>().join(", ")
     }
 
     fn goal(&self) -> &Goal {
@@ -164,12 +166,14 @@ fn recommendation(tuned: &Tuned) -> String {
     let kept = if chosen == 0 { " (keep it)" } else { "" };
     let mut lines = vec![format!("recommended: {}{kept}", tuned.label(chosen))];
     let pairs = tuned.goal().objectives.iter().zip(&tuned.margins);
-    lines.extend(pairs.filter_map(|(objective, margin)| {
-        Some(format!("  {}: {}", objective.metric, margin_text(margin.as_ref()?)))
+    lines.extend(pairs.map(|(objective, margin)| {
+        let none = || "no margin: the current setting has no value in some runs".to_owned();
+        let text = margin.as_ref().map_or_else(none, margin_text);
+        format!("  {}: {text}", objective.metric)
     }));
     let feasible = |checked: &&Checked| Some(checked.setting) == tuned.chosen;
     if tuned.checked.iter().find(feasible).is_some_and(|c| !c.is_feasible(tuned.goal())) {
-        lines.push("  on fresh seeds it does not meet the constraints: they leave no room; tighten them or raise -r".to_owned());
+        lines.push("  on fresh seeds it does not meet the constraints: they leave it no room; tighten them".to_owned());
     }
     for under in &tuned.under {
         lines.push(format!("what if, {}: {}", under.name, outlasts(tuned, under, chosen)));
@@ -209,7 +213,7 @@ fn outlasts(tuned: &Tuned, under: &Under, chosen: u64) -> String {
             .join("; ")
     };
     match under.chosen {
-        Some(best) if best == chosen => format!("still recommended: {}", shown(chosen)),
+        Some(best) if best == chosen => format!("still the best of these: {}", shown(chosen)),
         Some(best) => format!(
             "{} would be ({}); the recommended one has {}",
             tuned.label(best),
@@ -235,11 +239,12 @@ fn nearest_miss(tuned: &Tuned) -> String {
     };
     let found = tuned.race.contenders.iter().filter_map(|c| Some((worst(c)?, c)));
     let Some((_, best)) = found.max_by(|(a, _), (b, _)| a.total_cmp(b)) else {
-        return String::new();
+        return "; an objective or a constraint has no value in some runs".to_owned();
     };
     let missed = (0..goal.constraints.len()).filter_map(|k| {
-        let room = miss(best, k).filter(|room| *room < 0.0)?;
-        Some(format!("{} by {}", goal.constraints[k].text(), number(-room)))
+        let room = summarise(&best.column(objectives + k)?)?.mean;
+        let missed = !goal.constraints[k].holds(room);
+        missed.then(|| format!("{} by {}", goal.constraints[k].text(), number(-room)))
     });
     let missed: Vec<String> = missed.collect();
     format!("; the nearest, {}, misses {}", tuned.label(best.setting), missed.join(" and "))
