@@ -43,8 +43,8 @@ impl Ranks {
     }
 }
 
-/// Most values that are held to summarise a cell: 4 MB, in lists that may be half empty.
-const MOST_VALUES: usize = 500_000;
+/// Most values that are held to summarise a cell: 16 MB.
+const MOST_VALUES: usize = 2_000_000;
 
 /// One metric of a cell over its replications.
 #[derive(Clone, Debug)]
@@ -113,7 +113,9 @@ impl Tables {
         let columns = self.journal.header().columns.clone();
         let mut summaries = Vec::new();
         for (part, columns) in columns.chunks(at_once).enumerate() {
-            let mut values = vec![Vec::new(); columns.len()];
+            // No more than that: a list that grows may be half empty.
+            let empty = |_| Vec::with_capacity((runs.end - runs.start) as usize);
+            let mut values: Vec<Vec<f64>> = columns.iter().map(empty).collect();
             for run in runs.clone() {
                 let record = self.record(run)?;
                 for (list, value) in values.iter_mut().zip(&record.values[part * at_once..]) {
