@@ -64,6 +64,15 @@ impl Span {
     }
 }
 
+/// A part of something as it is written: "2%" or "0.02".
+pub fn part(text: &str) -> Option<f64> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    match text.trim().strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    }
+}
+
 /// Nanoseconds as seconds, for output only.
 pub fn seconds(ns: u64) -> f64 {
     ns as f64 / NANOS_PER_SECOND as f64

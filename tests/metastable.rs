@@ -170,3 +170,21 @@ fn the_command_needs_a_trigger_and_leaves_out_loads_that_are_not_one_number() {
     // A burst has no demand at the end: no share, no loads.
     assert_eq!((&json["stuck"]["n"], &json["loads"]), (&0.into(), &serde_json::Value::Null));
 }
+
+/// A short queue never collapses, and with a demand that is over nothing can be told.
+#[test]
+fn hidden_capacity_is_no_more_than_what_was_seen() {
+    let hidden = |more: &[&str]| {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("queue.toml"), QUEUE).unwrap();
+        let args = [&["metastable", "queue.toml", "-r", "3", "--json"][..], more].concat();
+        let ran = run(home.path(), &args);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let loads = &ran.json()["loads"];
+        (loads["hidden_per_s"].as_f64(), loads["hidden_is_at_least"].as_bool().unwrap())
+    };
+    let (found, at_least) = hidden(&["--set", "provider.queue={fifo={limit=5}}"]);
+    assert!(found.unwrap() > 0.9 && at_least, "{found:?}");
+    let (found, at_least) = hidden(&["--set", "workload.poisson.duration=5min"]);
+    assert_eq!((found, at_least), (None, false));
+}

@@ -138,7 +138,7 @@ fn threads_make_no_difference() {
         settings.contains("not attempts <= 300") && settings.contains("beaten by"),
         "{settings}"
     );
-    // Another tune may take the place, something foreign stays.
+    // Another tune may take its place.
     assert_eq!(tune(home.path(), &[&GOAL[..], &["-r", "10", "-q", "-o", "one"]].concat()).code, 0);
 }
 
@@ -163,4 +163,27 @@ fn what_cannot_be_met_is_said() {
         assert_eq!((ran.code, ran.err.contains(part)), (2, true), "{args:?}: {}", ran.err);
         assert!(!home.path().join("none").exists());
     }
+}
+
+/// A share is a share in tune as well: its interval is Wilson's.
+#[test]
+fn a_share_has_wilsons_interval() {
+    let home = home();
+    let health = [
+        "--set",
+        "measure.health={ window = \"1s\", last = 2 }",
+        "--set",
+        "measure.horizon=10s",
+        "--set",
+        "workload={ poisson = { rate = \"9/s\" } }",
+    ];
+    let goal = ["--minimise", "collapsed_at_end", "-r", "20", "--json", "--what-if", "none"];
+    let args =
+        [&["tune", "storm.toml", "--vary", "provider.concurrency=20,21"], &health[..], &goal]
+            .concat();
+    let found = run(home.path(), &args).json();
+    let checked = &found["checked"][0]["objectives"]["collapsed_at_end"];
+    assert_eq!(checked["unit"], "0/1", "{found}");
+    let [low, high] = [0, 1].map(|i| checked["ci95"][i].as_f64().unwrap());
+    assert!(high - low > 0.1, "{checked}");
 }

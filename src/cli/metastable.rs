@@ -85,6 +85,7 @@ fn to_json(
         json!({
             "advertised_per_s": loads.advertised,
             "hidden_per_s": loads.hidden,
+            "hidden_is_at_least": loads.at_least,
             "hidden_known_to_per_s": loads.step,
             "ramp_s": loads.ramp.seconds(),
             "collapse": report::summary_json("1/s", loads.collapse.as_ref()),
@@ -106,6 +107,23 @@ fn to_json(
         document[key] = report::summary_json(INDICATOR, share);
     }
     document
+}
+
+/// Hidden capacity, as far as it is known.
+fn hidden(loads: &Loads) -> String {
+    let most = "the largest load from which half of the runs come back";
+    match (loads.hidden, loads.at_least) {
+        (None, _) => "hidden not known: there is no demand at the end of the runs".to_owned(),
+        (Some(hidden), true) => {
+            format!(
+                "hidden at least {}/s: half of the runs come back from every load tried",
+                number(hidden)
+            )
+        }
+        (Some(hidden), false) => {
+            format!("hidden {}/s, {most} (to {}/s)", number(hidden), number(loads.step))
+        }
+    }
 }
 
 fn text(
@@ -134,15 +152,17 @@ fn text(
         },
     );
     let loads = loads.map_or_else(
-        || "loads: not known, the demand is not one rate or nothing bounds the provider\n".to_owned(),
+        || {
+            "loads: not known, the demand is not one rate or nothing bounds the provider\n"
+                .to_owned()
+        },
         |loads| {
             let at = |load: &Option<Summary>| load.as_ref().map_or("–".to_owned(), mean);
             format!(
-                "capacity: advertised {}/s; hidden {}/s, the largest load from which half of the runs come back (to {}/s)\n\
+                "capacity: advertised {}/s; {}\n\
                  slow ramp, {} each way: collapses at {}/s, recovers at {}/s\n",
                 number(loads.advertised),
-                number(loads.hidden),
-                number(loads.step),
+                hidden(loads),
                 loads.ramp,
                 at(&loads.collapse),
                 at(&loads.recovery)

@@ -11,6 +11,7 @@ use crate::output::{Folder, print};
 use crate::scenario::Document;
 use crate::sweep::{Axis, Design, Sweep};
 use crate::tune::{Checked, Contest, Goal, WhatIf, check, choose, front, margins, race};
+use crate::units::part;
 
 /// Find the best settings: a race on common random numbers, checked on seeds it has not seen.
 #[derive(Debug, clap::Args)]
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "CONDITION")]
     subject_to: Vec<String>,
     /// Settings within this part of the best count as good as it, such as 2%.
-    #[arg(long, value_name = "PART", default_value = "0%", value_parser = part)]
+    #[arg(long, value_name = "PART", default_value = "0%", value_parser = within)]
     within: f64,
     /// A change that the front is tried under, KEY=VALUE;…, or none; by default a fleet twice as large
     /// and faults twice as long, as far as the scenario has them. May be repeated.
@@ -77,13 +78,8 @@ const MOST: u64 = 10_000;
 const REPLICATIONS: u32 = 100;
 
 /// "2%" or "0.02", from 0 to below 1.
-fn part(text: &str) -> std::result::Result<f64, String> {
-    let number = |text: &str| text.trim().parse::<f64>().ok();
-    let share = match text.trim().strip_suffix('%') {
-        Some(percent) => number(percent).map(|percent| percent / 100.0),
-        None => number(text),
-    };
-    let share = share.filter(|share| (0.0..1.0).contains(share));
+fn within(text: &str) -> std::result::Result<f64, String> {
+    let share = part(text).filter(|share| (0.0..1.0).contains(share));
     share.ok_or_else(|| format!("\"{text}\" is no part of a mean; write 2% or 0.02, below 1"))
 }
 
@@ -174,7 +170,7 @@ fn tuned(args: &Args, contest: Contest, check_seed: Seed, what_ifs: &[WhatIf]) -
     let under = |what: &WhatIf| {
         let change = |document: &Document| what.apply(document);
         let (checked, contenders) = check(&contest, &settings, check_seed, &change, &done)?;
-        Under::new(what.name.clone(), checked, contenders, &contest.goal, args.within)
+        Ok(Under::new(what.name.clone(), checked, contenders, &contest.goal, args.within))
     };
     let under = what_ifs.iter().map(under).collect::<Result<Vec<Under>>>();
     bar.finish_and_clear();

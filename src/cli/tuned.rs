@@ -49,10 +49,10 @@ impl Under {
         contenders: Vec<Contender>,
         goal: &Goal,
         within: f64,
-    ) -> Result<Under> {
+    ) -> Under {
         let race = Race { contenders, runs: 0 };
         let chosen = choose(&race, goal, &front(&race, goal), within);
-        Ok(Under { name, checked, chosen })
+        Under { name, checked, chosen }
     }
 }
 
@@ -291,9 +291,10 @@ fn setting_json(tuned: &Tuned, checked: &Checked) -> Value {
     let values = tuned.contest.values(checked.setting).unwrap_or_default();
     let paths =
         tuned.contest.sweep.design.paths().cloned().zip(values.into_iter().map(Value::from));
-    let named = |names: Vec<String>, summaries: &[Option<Summary>]| {
-        let entries = names.into_iter().zip(summaries);
-        Value::Object(entries.map(|(n, s)| (n, summary_json("", s.as_ref()))).collect())
+    let named = |names: Vec<String>, units: &[&str], summaries: &[Option<Summary>]| {
+        let unit = |i: usize| units.get(i).copied().unwrap_or("");
+        let entries = names.into_iter().zip(summaries).enumerate();
+        Value::Object(entries.map(|(i, (n, s))| (n, summary_json(unit(i), s.as_ref()))).collect())
     };
     let goal = tuned.goal();
     let objectives = goal.objectives.iter().map(|o| o.metric.clone()).collect();
@@ -301,8 +302,8 @@ fn setting_json(tuned: &Tuned, checked: &Checked) -> Value {
     json!({
         "setting": checked.setting,
         "values": Value::Object(paths.collect::<Map<_, _>>()),
-        "objectives": named(objectives, &checked.objectives),
-        "room": named(constraints, &checked.rooms),
+        "objectives": named(objectives, &checked.units, &checked.objectives),
+        "room": named(constraints, &[], &checked.rooms),
         "feasible": checked.is_feasible(goal),
     })
 }

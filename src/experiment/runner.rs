@@ -191,6 +191,14 @@ impl Effort {
         cell.plans().try_for_each(|plan| self.memory.check(&cell.scenario, plan, threads, runs))
     }
 
+    /// The threads to run on.
+    pub fn pool(&self) -> Result<rayon::ThreadPool> {
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(self.thread_count())
+            .build()
+            .map_err(|e| Error::Bug(format!("no threads: {e}")))
+    }
+
     /// Threads that are used: as told, or one per core.
     pub fn thread_count(&self) -> usize {
         match self.threads {
@@ -213,10 +221,7 @@ pub fn execute(cells: Vec<Cell>, effort: Effort, progress: Progress<'_>) -> Resu
             effort.memory.check(&cell.scenario, plan, threads, total as f64)?;
         }
     }
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|e| Error::Bug(format!("no threads: {e}")))?;
+    let pool = Effort { threads, ..effort }.pool()?;
     let one = |index: usize| {
         let run = cells[index / replications].run(effort.seed, (index % replications) as u32);
         progress();

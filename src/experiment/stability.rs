@@ -56,8 +56,11 @@ impl Stability {
 pub struct Loads {
     /// Requests per second that the provider can serve.
     pub advertised: f64,
-    /// The largest load from which at least half of the runs with the trigger come back, requests per second.
-    pub hidden: f64,
+    /// The largest load from which at least half of the runs with the trigger come back, requests per second;
+    /// None when some load leaves nothing to be told at the end, such as a workload that is over by then.
+    pub hidden: Option<f64>,
+    /// True when they come back from every load that was tried: it is that much at least.
+    pub at_least: bool,
     /// How well that is known.
     pub step: f64,
     /// Each way of the slow ramp.
@@ -88,19 +91,22 @@ pub fn loads(
     };
     let advertised = capacity / scenario.measure.window.seconds();
     let alone = alone(document, scenario)?;
-    let stuck = |load: f64| -> Result<f64> {
+    let stuck = |load: f64| -> Result<Option<f64>> {
         let set = alone.with_value("the search for the hidden capacity", key, rate(load))?;
         let runs = execute(vec![Cell::new("search", &set)?], effort)?;
         let share = runs.first().and_then(|runs| summarise(&runs.values("collapsed_at_end")));
-        Ok(share.map_or(0.0, |share| share.mean))
+        Ok(share.map(|share| share.mean))
     };
-    let (mut low, mut high) = (0.0, advertised);
+    let (mut low, mut high, mut known) = (0.0, advertised, true);
     for _ in 0..HALVINGS {
         let middle = (low + high) / 2.0;
-        if stuck(middle)? <= 0.5 {
-            low = middle;
-        } else {
-            high = middle;
+        match stuck(middle)? {
+            Some(share) if share <= 0.5 => low = middle,
+            Some(_) => high = middle,
+            None => {
+                known = false;
+                break;
+            }
         }
     }
     let ramp = ramp.unwrap_or(scenario.measure.horizon);
@@ -111,7 +117,8 @@ pub fn loads(
     let runs = runs.first().ok_or_else(|| Error::Bug("a ramp has no runs".to_owned()))?;
     Ok(Some(Loads {
         advertised,
-        hidden: low,
+        hidden: known.then_some(low),
+        at_least: known && high >= advertised,
         step: high - low,
         ramp,
         collapse: summarise(&runs.values("collapse_load_per_s")),

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::{Cell, Effort};
 use crate::answer::Outcome;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::model::{Observer, Report, Side};
 use crate::stats::batch::{BatchMeans, batch_means};
 use crate::stats::warm_up::mser5;
@@ -67,8 +67,7 @@ impl Steady {
 /// Runs every replication of a cell and looks at its series.
 pub fn steady(cell: &Cell, effort: Effort, follow: Follow, warm_up: WarmUp) -> Result<Vec<Steady>> {
     effort.check(cell)?;
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(effort.thread_count()).build();
-    let pool = pool.map_err(|e| Error::Bug(format!("no threads: {e}")))?;
+    let pool = effort.pool()?;
     let window = cell.scenario.measure.window.nanos();
     // Of doubting any of them, all being sound.
     let risk = 0.05 / f64::from(effort.replications);

@@ -87,15 +87,7 @@ impl Sweep {
         };
         let pieces = 0..cells.div_ceil(PIECE);
         let survey = || pieces.into_par_iter().map(of_piece).reduce(|| Ok(Columns::new()), both);
-        self.pool()?.install(survey)
-    }
-
-    /// The threads that it may use.
-    pub(super) fn pool(&self) -> Result<rayon::ThreadPool> {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(self.effort.thread_count())
-            .build()
-            .map_err(|e| Error::Bug(format!("no threads: {e}")))
+        self.effort.pool()?.install(survey)
     }
 
     /// Its identity, or that of a part of it.

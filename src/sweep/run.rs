@@ -27,7 +27,7 @@ pub struct Progress<'a> {
 /// the most replications and are still not known well enough.
 pub fn run(sweep: &Sweep, journal: &mut Journal, progress: &Progress<'_>) -> Result<Vec<u64>> {
     let columns = journal.header().columns.iter().map(|(name, _)| name.clone()).collect();
-    let mut work = Work { sweep, journal, columns, pool: sweep.pool()?, progress };
+    let mut work = Work { sweep, journal, columns, pool: sweep.effort.pool()?, progress };
     let open = match &sweep.until {
         None => {
             let shard = work.journal.header().shard;

@@ -9,6 +9,7 @@ use super::journal::Record;
 use crate::metrics::INDICATOR;
 use crate::stats::running::Running;
 use crate::stats::wilson::wilson;
+use crate::units::part;
 
 /// Confidence of the interval whose half-width is looked at.
 const LEVEL: f64 = 0.95;
@@ -42,12 +43,7 @@ impl FromStr for HalfWidth {
     type Err = String;
 
     fn from_str(text: &str) -> Result<HalfWidth, String> {
-        let number = |text: &str| text.trim().parse::<f64>().ok();
-        let share = match text.trim().strip_suffix('%') {
-            Some(percent) => number(percent).map(|percent| percent / 100.0),
-            None => number(text),
-        };
-        let whole = share.map(|share| (share * BILLION).round());
+        let whole = part(text).map(|part| (part * BILLION).round());
         match whole.filter(|whole| (1.0..BILLION).contains(whole)) {
             Some(whole) => Ok(HalfWidth(whole as u32)),
             None => Err(format!(

@@ -2,10 +2,10 @@
 //! by chance a little worse than it looked (the winner's curse).
 
 use super::contest::Contest;
-use super::goal::Goal;
+use super::goal::{Goal, Objective};
 use super::race::Contender;
 use crate::error::Result;
-use crate::experiment::{Cell, Seed};
+use crate::experiment::{Cell, Seed, summary_of};
 use crate::scenario::Document;
 use crate::stats::paired;
 use crate::stats::ratio::{Ratio, jackknife};
@@ -17,6 +17,8 @@ use crate::stats::summary::{Summary, summarise};
 pub struct Checked {
     /// Its number: 0 is the scenario as it is written.
     pub setting: u64,
+    /// Units of the objectives.
+    pub units: Vec<&'static str>,
     /// The objectives; None where some run has no value.
     pub objectives: Vec<Option<Summary>>,
     /// The room of the constraints, below 0 where they do not hold.
@@ -26,7 +28,11 @@ pub struct Checked {
 }
 
 impl Checked {
-    fn of(contender: &Contender, goal: &Goal) -> Checked {
+    fn of(contender: &Contender, goal: &Goal, cell: &Cell) -> Checked {
+        let unit = |o: &Objective| {
+            cell.metrics.iter().find(|metric| metric.name == o.metric).map_or("", |m| m.unit)
+        };
+        let units: Vec<&'static str> = goal.objectives.iter().map(unit).collect();
         let objectives = goal.objectives.len();
         let sign = |i: usize| if goal.objectives[i].maximise { -1.0 } else { 1.0 };
         let column = |i: usize| -> Option<Vec<f64>> {
@@ -36,7 +42,10 @@ impl Checked {
         let room = |k: usize| summarise(&contender.column(objectives + k)?);
         Checked {
             setting: contender.setting,
-            objectives: columns.iter().map(|values| summarise(values.as_ref()?)).collect(),
+            objectives: (columns.iter().zip(&units))
+                .map(|(values, unit)| summary_of(unit, values.as_ref()?))
+                .collect(),
+            units,
             rooms: (0..goal.constraints.len()).map(room).collect(),
             columns,
         }
@@ -59,7 +68,7 @@ pub fn check(
     change: &dyn Fn(&Document) -> Result<Document>,
     done: &(dyn Fn() + Sync),
 ) -> Result<(Vec<Checked>, Vec<Contender>)> {
-    let pool = contest.pool()?;
+    let pool = contest.sweep.effort.pool()?;
     let cell = |setting: &u64| {
         let (document, label) = contest.document(*setting)?;
         Cell::labelled("", label, &change(&document)?)
@@ -71,7 +80,8 @@ pub fn check(
         .zip(scores)
         .map(|(setting, runs)| Contender { setting: *setting, runs, out: None })
         .collect();
-    let checked = contenders.iter().map(|c| Checked::of(c, &contest.goal)).collect();
+    let each = contenders.iter().zip(&cells);
+    let checked = each.map(|(c, cell)| Checked::of(c, &contest.goal, cell)).collect();
     Ok((checked, contenders))
 }
 

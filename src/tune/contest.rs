@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::goal::{Goal, Score};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::experiment::{Cell, Seed};
 use crate::scenario::Document;
 use crate::sweep::Sweep;
@@ -51,14 +51,6 @@ impl Contest {
         let of_current = current.metrics.iter().map(|metric| metric.name.as_str());
         self.goal.check_names(&names.chain(of_current).collect::<Vec<_>>())?;
         self.goal.check_capacity(&current)
-    }
-
-    /// The threads to run on.
-    pub fn pool(&self) -> Result<rayon::ThreadPool> {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(self.sweep.effort.thread_count())
-            .build()
-            .map_err(|e| Error::Bug(format!("no threads: {e}")))
     }
 
     /// The scores of some replications of each cell, in order; tells `done` of each run.

@@ -66,7 +66,7 @@ pub fn race(contest: &Contest, done: &(dyn Fn() + Sync)) -> Result<Race> {
     let setting = |setting| Contender { setting, runs: Vec::new(), out: None };
     let mut contenders: Vec<Contender> = (0..contest.settings()).map(setting).collect();
     let level = level(contenders.len(), contest.goal.constraints.len(), most);
-    let pool = contest.pool()?;
+    let pool = contest.sweep.effort.pool()?;
     let (mut to, mut runs) = (FIRST.min(most), 0);
     loop {
         runs += catch_up(contest, &pool, &mut contenders, to, done)?;
