@@ -1,13 +1,12 @@
 //! Whole replications: the published experiment, and one large storm, jittered and in lockstep.
 
-use std::path::PathBuf;
-
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use retrylab::scenario::Document;
 
 mod model;
+mod published;
 
 use model::{replicate, storm};
+use published::thousand_clients;
 
 fn storms(c: &mut Criterion) {
     let mut group = c.benchmark_group("storm");
@@ -29,16 +28,8 @@ fn storms(c: &mut Criterion) {
     group.finish();
 }
 
-fn thousand_clients(c: &mut Criterion) {
-    let text = include_str!("../experiments/published/thousand-clients/scenario.toml");
-    let document = Document::parse("thousand-clients", text.to_owned(), PathBuf::new())
-        .and_then(|d| {
-            d.with(&[
-                "client.layers.client.backoff.full_jitter.base=1s".to_owned(),
-                "client.layers.client.backoff.full_jitter.cap=30s".to_owned(),
-            ])
-        })
-        .expect("the experiment is a valid scenario");
+fn published_experiment(c: &mut Criterion) {
+    let document = thousand_clients();
     let scenario = document.scenario().expect("the experiment is a valid scenario");
     let plan = scenario.plan(document.folder()).expect("the experiment needs no file");
     let mut replication = 0;
@@ -50,5 +41,5 @@ fn thousand_clients(c: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, thousand_clients, storms);
+criterion_group!(benches, published_experiment, storms);
 criterion_main!(benches);
