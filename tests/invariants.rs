@@ -1,7 +1,7 @@
 //! A swarm: random scenarios with every part drawn, hostile constants included.
 //!
-//! A run checks its conservation laws itself, so `Ok` says that they hold. Every scenario is run
-//! twice and must give the same fingerprint.
+//! A run checks its conservation laws itself, so `Ok` says that they hold. Every scenario is run a
+//! second time on the heap, with nothing left out of it, and must give the same fingerprint.
 
 mod common;
 
@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
+use retrylab::engine::Heap;
 use retrylab::model::{self, Arrivals, GroupPlan, Observer, Report, RunError, Side};
 use retrylab::rng::Streams;
 use retrylab::scenario::Document;
@@ -789,12 +790,21 @@ impl Observer for Auditor {
     }
 }
 
-fn run(text: &str) -> Result<Result<Report, RunError>, String> {
-    run_within(text, Limits::of)
+/// How a scenario is run.
+enum Way {
+    /// As everywhere.
+    Usual,
+    /// On the plain set of pending events, and with nothing left out.
+    Oracle,
+}
+
+fn run(text: &str, way: Way) -> Result<Result<Report, RunError>, String> {
+    run_within(text, way, Limits::of)
 }
 
 fn run_within(
     text: &str,
+    way: Way,
     limits: impl Fn(&[Layer]) -> Limits,
 ) -> Result<Result<Report, RunError>, String> {
     let document = Document::parse("swarm", text.to_owned(), PathBuf::from("."));
@@ -807,7 +817,11 @@ fn run_within(
         Limits { present: if impatient { u32::MAX } else { limits.present }, ..limits }
     };
     let mut auditor = Auditor::new(plan.groups.iter().map(limits).collect());
-    let result = model::run(&plan, Streams::new(SEED, 0), &mut auditor);
+    let streams = Streams::new(SEED, 0);
+    let result = match way {
+        Way::Usual => model::run(&plan, streams, &mut auditor),
+        Way::Oracle => model::run_in_full::<Heap, _>(&plan, streams, &mut auditor),
+    };
     let Ok(report) = &result else { return Ok(result) };
     let ledger = &report.ledger;
     let finished = ledger.completed - ledger.failed;
@@ -856,7 +870,7 @@ fn check_drained(text: &str) -> Result<(), String> {
         Some("window") => "window = \"1h\"\n".to_owned(),
         _ => format!("{line}\n"),
     });
-    match run(&lines.collect::<String>())? {
+    match run(&lines.collect::<String>(), Way::Usual)? {
         Ok(report) if report.ledger.open > 0 => {
             Err(format!("{} are forgotten", report.ledger.open))
         }
@@ -874,7 +888,7 @@ fn may_stand_still(text: &str) -> bool {
 
 fn check(text: &str) -> Result<Option<Report>, String> {
     check_drained(text)?;
-    let (first, second) = (run(text)?, run(text)?);
+    let (first, second) = (run(text, Way::Usual)?, run(text, Way::Oracle)?);
     match (first, second) {
         (Ok(a), Ok(b)) if a.fingerprint == b.fingerprint && a.events == b.events => Ok(Some(a)),
         (Err(a), Err(b)) if a == b && may_stand_still(text) => match a {
@@ -976,7 +990,7 @@ fn limits_that_are_one_too_narrow_are_broken() {
     for narrow in planted {
         let found = (0..SCENARIOS).into_par_iter().any(|number| {
             let text = swarm_scenario(number);
-            let audited = || run_within(&text, |layers| narrow(Limits::of(layers)));
+            let audited = || run_within(&text, Way::Usual, |layers| narrow(Limits::of(layers)));
             std::panic::catch_unwind(audited).is_err()
         });
         assert!(found, "a planted bug passes");

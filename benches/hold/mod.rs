@@ -3,21 +3,21 @@
 //! D. W. Jones, "An empirical comparison of priority-queue and event-set implementations", CACM 29
 //! (1986), <https://doi.org/10.1145/5684.5686>.
 
-use retrylab::engine::{Class, EventList, Key};
+use retrylab::engine::{Class, Key, Pending};
 use retrylab::rng::{Purpose, Stream, Streams};
 
 /// An event list under the hold model.
-pub struct Hold {
-    list: EventList,
+pub struct Hold<P> {
+    list: P,
     stream: Stream,
     spread: u64,
 }
 
-impl Hold {
+impl<P: Pending> Hold<P> {
     /// `pending` events, each a second and up to `spread` nanoseconds away; a spread of 0 is lockstep.
-    pub fn new(pending: u32, spread: u64) -> Hold {
+    pub fn new(pending: u32, spread: u64) -> Hold<P> {
         let stream = Streams::new(42, 0).stream(Purpose::Backoff, 0, 0);
-        let list = EventList::with_capacity(pending as usize);
+        let list = P::with_capacity(pending as usize);
         let mut hold = Hold { list, stream, spread };
         for rank in 0..pending {
             let delay = hold.delay();

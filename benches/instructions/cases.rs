@@ -1,5 +1,6 @@
 //! What is counted.
 
+use retrylab::engine::Wheel;
 use retrylab::experiment::{Cell, Seed};
 
 use crate::hold::Hold;
@@ -21,7 +22,7 @@ pub fn run(case: &str) -> u64 {
     match case.split_once('/') {
         Some(("hold", spread)) => {
             let spread = if spread == "jittered" { 1_000_000_000 } else { 0 };
-            let mut hold = Hold::new(MANY, spread);
+            let mut hold = Hold::<Wheel>::new(MANY, spread);
             counted(&mut || {
                 hold.rounds(ROUNDS);
                 ROUNDS

@@ -123,6 +123,13 @@ impl Layer {
     /// Most attempts of one call that are accepted.
     pub const MAX_ATTEMPTS: u32 = 1_000_000;
 
+    /// True when nothing but a semaphore and a budget stands between it and its attempts, one at a time.
+    pub fn is_plain(&self) -> bool {
+        let gates =
+            self.breaker.is_some() || self.adaptive_throttle.is_some() || self.pace.is_some();
+        !gates && self.hedge.is_none() && !self.fallback
+    }
+
     /// A layer that sends once and never retries.
     pub fn single_attempt() -> Layer {
         Layer {

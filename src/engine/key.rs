@@ -35,22 +35,31 @@ pub enum Class {
 }
 
 impl Class {
-    fn from_bits(bits: u8) -> Class {
-        match bits {
-            0 => Class::Timeline,
-            0x10 => Class::Completion,
-            0x11 => Class::Head,
-            0x12 => Class::Answer,
-            0x13 => Class::Word,
-            0x14 => Class::AnswerRead,
-            0x15 => Class::WordRead,
-            0x20 => Class::Accept,
-            0x21 => Class::Arrival,
-            0x30 => Class::Attempt,
-            0x40 => Class::Timeout,
-            _ => Class::Refill,
+    const ALL: [Class; 12] = [
+        Class::Timeline,
+        Class::Completion,
+        Class::Head,
+        Class::Answer,
+        Class::Word,
+        Class::AnswerRead,
+        Class::WordRead,
+        Class::Accept,
+        Class::Arrival,
+        Class::Attempt,
+        Class::Timeout,
+        Class::Refill,
+    ];
+
+    /// The class of every number: reading it takes no branch.
+    const OF_BITS: [Class; 256] = {
+        let mut of_bits = [Class::Refill; 256];
+        let mut i = 0;
+        while i < Class::ALL.len() {
+            of_bits[Class::ALL[i] as usize] = Class::ALL[i];
+            i += 1;
         }
-    }
+        of_bits
+    };
 }
 
 /// An event: (time, class, rank, step) packed into 128 bits, compared as one number.
@@ -73,6 +82,15 @@ impl Key {
         Key(u128::from(time) << 64 | u128::from(low))
     }
 
+    /// The least key.
+    pub(super) const LEAST: Key = Key(0);
+
+    /// The number that is compared.
+    #[inline]
+    pub(super) fn bits(self) -> u128 {
+        self.0
+    }
+
     /// When it happens.
     #[inline]
     pub fn time(self) -> Time {
@@ -82,7 +100,7 @@ impl Key {
     /// Its class.
     #[inline]
     pub fn class(self) -> Class {
-        Class::from_bits((self.0 >> 56) as u8)
+        Class::OF_BITS[usize::from((self.0 >> 56) as u8)]
     }
 
     /// The rank of its entity.

@@ -6,7 +6,11 @@
 mod fingerprint;
 mod key;
 mod list;
+mod pending;
+mod wheel;
 
 pub use fingerprint::{Fingerprint, Fnv, digest};
 pub use key::{Class, Key};
 pub use list::EventList;
+pub use pending::{Heap, Pending};
+pub use wheel::Wheel;

@@ -73,7 +73,7 @@ impl Cell {
             fingerprint: facts.fingerprint(),
             events: facts.events(),
             values: self.metrics.iter().map(|metric| metric.value(&facts)).collect(),
-            first_attempts: self.curve(facts.first_attempts()),
+            first_attempts: self.curve(&facts.first_attempts()),
             retries: self.curve(facts.retries()),
         })
     }

@@ -72,8 +72,8 @@ impl Metric {
         match self.value {
             Value::Of(function) => function(facts),
             Value::RetryMean(k) => retry(k)?.mean_s(),
-            Value::RetryPeakBin(k) => Some(retry(k)?.bins.peak().into()),
-            Value::RetryPeakSliding(k) => Some(retry(k)?.sliding.peak().into()),
+            Value::RetryPeakBin(k) => Some(retry(k)?.load.peak().into()),
+            Value::RetryPeakSliding(k) => Some(retry(k)?.load.peak_sliding().into()),
             Value::RetrySharedWaits(k) => retry(k)?.shared_waits(),
             Value::LayerAttempts(l) => {
                 let layer = facts.report.ledger.layers.get(l)?;

@@ -16,4 +16,4 @@ pub use flow::FlowWatch;
 pub use nearest::nearest;
 pub use parts::Part;
 pub use recorder::{Facts, Recorder, Watch};
-pub use windows::{Series, SlidingPeak};
+pub use windows::Load;

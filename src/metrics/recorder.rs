@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, FlowWatch};
 use super::latency::{Durations, MeanDuration};
-use super::windows::{Series, SlidingPeak};
+use super::windows::Load;
 use crate::answer::Outcome;
 use crate::model::{Ledger, Observer, Report, Side};
 use crate::server::{Billing, Tokens};
@@ -26,8 +26,7 @@ pub struct Watch {
 /// The k-th retries of all requests.
 #[derive(Clone, Debug)]
 pub(super) struct OneRetry {
-    pub(super) bins: Series,
-    pub(super) sliding: SlidingPeak,
+    pub(super) load: Load,
     sum_of_times: u128,
     /// Waits before it in nanoseconds.
     waits: Vec<u64>,
@@ -35,17 +34,11 @@ pub(super) struct OneRetry {
 
 impl OneRetry {
     fn new(window: u64) -> OneRetry {
-        OneRetry {
-            bins: Series::new(window),
-            sliding: SlidingPeak::new(window),
-            sum_of_times: 0,
-            waits: Vec::new(),
-        }
+        OneRetry { load: Load::new(window), sum_of_times: 0, waits: Vec::new() }
     }
 
     fn add(&mut self, now: Time) {
-        self.bins.add(now);
-        self.sliding.add(now);
+        self.load.add(now);
         self.sum_of_times += u128::from(now);
     }
 
@@ -60,7 +53,7 @@ impl OneRetry {
 
     /// Mean instant in seconds.
     pub(super) fn mean_s(&self) -> Option<f64> {
-        let n = self.bins.total();
+        let n = self.load.total();
         (n > 0).then(|| self.sum_of_times as f64 / n as f64 / 1e9)
     }
 }
@@ -100,10 +93,8 @@ pub(super) struct Spent {
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) flow: Option<Flow>,
-    pub(super) first_attempts: Series,
-    pub(super) retries: Series,
-    pub(super) all_sliding: SlidingPeak,
-    pub(super) retries_sliding: SlidingPeak,
+    pub(super) attempts: Load,
+    pub(super) retries: Load,
     pub(super) by_retry: Vec<OneRetry>,
     pub(super) peak_present: u32,
     pub(super) completion: Durations,
@@ -126,10 +117,8 @@ impl Record {
         let Watch { window, per_retry, .. } = watch;
         Record {
             flow: watch.flow.map(Flow::new),
-            first_attempts: Series::new(window),
-            retries: Series::new(window),
-            all_sliding: SlidingPeak::new(window),
-            retries_sliding: SlidingPeak::new(window),
+            attempts: Load::new(window),
+            retries: Load::new(window),
             by_retry: vec![OneRetry::new(window); per_retry as usize],
             peak_present: 0,
             completion: Durations::default(),
@@ -146,6 +135,16 @@ impl Record {
         }
     }
 
+    /// The run is over.
+    fn close(mut self) -> Record {
+        self.completion.close();
+        self.gave_up_after.close();
+        self.attempts.close();
+        self.retries.close();
+        self.by_retry.iter_mut().for_each(|watched| watched.load.close());
+        self
+    }
+
     #[inline]
     fn created(&mut self, now: Time) {
         if let Some(flow) = &mut self.flow {
@@ -158,13 +157,11 @@ impl Record {
         if let Some(flow) = &mut self.flow {
             flow.attempt(now);
         }
-        self.all_sliding.add(now);
+        self.attempts.add(now);
         if number == 1 {
-            self.first_attempts.add(now);
             return;
         }
         self.retries.add(now);
-        self.retries_sliding.add(now);
         if let Some(watched) = self.by_retry.get_mut(number as usize - 2) {
             watched.add(now);
         }
@@ -350,20 +347,19 @@ impl Facts {
         let providers = recorder.providers.into_iter().zip(&billing);
         let providers = providers
             .map(|(record, billing)| {
-                let first_attempts = record.first_attempts.total();
-                let attempts = first_attempts + record.retries.total();
-                let ledger = Ledger::of_attempts(attempts, first_attempts);
+                let record = record.close();
+                let attempts = record.attempts.total();
+                let ledger = Ledger::of_attempts(attempts, attempts - record.retries.total());
                 Facts::of(record, own(ledger), vec![billing.clone()])
             })
             .collect();
         Facts { groups, providers, ..Facts::of(recorder.all, report, billing) }
     }
 
-    fn of(mut recorder: Record, report: Report, billing: Vec<Billing>) -> Facts {
-        recorder.completion.close();
-        recorder.gave_up_after.close();
+    fn of(recorder: Record, report: Report, billing: Vec<Billing>) -> Facts {
+        let recorder = recorder.close();
         debug_assert_eq!(
-            recorder.first_attempts.total() + recorder.retries.total(),
+            recorder.attempts.total(),
             report.ledger.arrived(),
             "I12: windows add up to attempts that arrive"
         );
@@ -406,8 +402,13 @@ impl Facts {
     }
 
     /// First attempts per window.
-    pub fn first_attempts(&self) -> &[u32] {
-        self.recorder.first_attempts.counts()
+    pub fn first_attempts(&self) -> Vec<u32> {
+        let attempts = self.recorder.attempts.counts();
+        let retries = self.retries().iter().copied().chain(std::iter::repeat(0));
+        let mut first: Vec<u32> =
+            attempts.iter().zip(retries).map(|(all, more)| all - more).collect();
+        first.truncate(first.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+        first
     }
 
     /// Retries per window.

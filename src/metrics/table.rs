@@ -28,21 +28,21 @@ pub(super) const TABLE: &[Row] = {
             Some(f.recorder.retries.peak().into())
         }),
         ("peak_sliding", "attempts", Lower, "retries in the fullest window anywhere", |f| {
-            Some(f.recorder.retries_sliding.peak().into())
+            Some(f.recorder.retries.peak_sliding().into())
         }),
         (
             "peak_attempts_bin",
             "attempts",
             Lower,
             "attempts in the fullest window aligned to t = 0",
-            |f| Some(peak_of_sum(f)),
+            |f| Some(f.recorder.attempts.peak().into()),
         ),
         (
             "peak_attempts_sliding",
             "attempts",
             Lower,
             "attempts in the fullest window anywhere",
-            |f| Some(f.recorder.all_sliding.peak().into()),
+            |f| Some(f.recorder.attempts.peak_sliding().into()),
         ),
         ("succeeded", "requests", Higher, "requests answered", |f| {
             Some(f.report.ledger.succeeded as f64)
@@ -177,13 +177,6 @@ pub(super) fn ratio(part: u64, whole: u64) -> Option<f64> {
 
 pub(super) fn gave_up(facts: &Facts, reason: Reason) -> Option<f64> {
     Some(facts.report.ledger.gave_up[reason as usize] as f64)
-}
-
-fn peak_of_sum(facts: &Facts) -> f64 {
-    let (first, retries) = (facts.first_attempts(), facts.retries());
-    let at = |counts: &[u32], i: usize| counts.get(i).copied().unwrap_or(0);
-    let windows = 0..first.len().max(retries.len());
-    windows.map(|i| at(first, i) + at(retries, i)).max().unwrap_or(0).into()
 }
 
 fn per_second(facts: &Facts, amount: f64) -> Option<f64> {

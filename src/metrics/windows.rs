@@ -1,84 +1,116 @@
 //! Load per window: aligned bins and the sliding peak.
 
-use std::collections::VecDeque;
-
 use crate::units::Time;
 
-/// Counts in the aligned windows [i·w, (i+1)·w), from t = 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Series {
-    window: u64,
-    counts: Vec<u32>,
-}
-
-impl Series {
-    /// Windows of `window` nanoseconds.
-    pub fn new(window: u64) -> Series {
-        Series { window, counts: Vec::new() }
-    }
-
-    /// Counts one arrival.
-    #[inline]
-    pub fn add(&mut self, now: Time) {
-        let index = (now / self.window) as usize;
-        if index >= self.counts.len() {
-            self.counts.resize(index + 1, 0);
-        }
-        self.counts[index] += 1;
-    }
-
-    /// The fullest window.
-    pub fn peak(&self) -> u32 {
-        self.counts.iter().copied().max().unwrap_or(0)
-    }
-
-    /// All arrivals.
-    pub fn total(&self) -> u64 {
-        self.counts.iter().map(|&n| u64::from(n)).sum()
-    }
-
-    /// The counts, from the first window to the last one that is not empty.
-    pub fn counts(&self) -> &[u32] {
-        &self.counts
-    }
-}
-
-/// The most arrivals in any window [t, t + w), t anywhere.
+/// Arrivals counted in the aligned windows [i·w, (i+1)·w), from t = 0, and the most of them in any
+/// window [t, t + w), t anywhere.
+///
+/// A sliding window reaches over two aligned ones at most. So it is looked for when an aligned one is over,
+/// and only if that and the one before have more arrivals together than the peak so far.
 #[derive(Clone, Debug)]
-pub struct SlidingPeak {
+pub struct Load {
     window: u64,
-    /// Instants of the last window with their counts; a herd is one entry.
-    recent: VecDeque<(Time, u32)>,
-    inside: u32,
-    peak: u32,
+    /// Arrivals of the windows that are over.
+    counts: Vec<u32>,
+    /// The number of the current window, its end, and its arrivals.
+    index: usize,
+    end: Time,
+    here: u32,
+    /// Instants of the current window with their counts, and those of the window before; a herd is
+    /// one entry.
+    instants: Vec<(Time, u32)>,
+    before: Vec<(Time, u32)>,
+    sliding: u32,
 }
 
-impl SlidingPeak {
+impl Load {
     /// Windows of `window` nanoseconds.
-    pub fn new(window: u64) -> SlidingPeak {
-        SlidingPeak { window, recent: VecDeque::new(), inside: 0, peak: 0 }
+    pub fn new(window: u64) -> Load {
+        Load {
+            window,
+            counts: Vec::new(),
+            index: 0,
+            end: window,
+            here: 0,
+            instants: Vec::new(),
+            before: Vec::new(),
+            sliding: 0,
+        }
     }
 
     /// Counts one arrival; `now` never goes back.
     #[inline]
     pub fn add(&mut self, now: Time) {
-        while let Some(&(at, count)) = self.recent.front()
-            && at + self.window <= now
-        {
-            self.inside -= count;
-            self.recent.pop_front();
+        if now >= self.end {
+            self.turn_to(now);
         }
-        match self.recent.back_mut() {
+        self.here += 1;
+        match self.instants.last_mut() {
             Some((at, count)) if *at == now => *count += 1,
-            _ => self.recent.push_back((now, 1)),
+            _ => self.instants.push((now, 1)),
         }
-        self.inside += 1;
-        self.peak = self.peak.max(self.inside);
     }
 
-    /// The fullest window so far.
+    /// The window of `now` becomes the current one.
+    #[inline(never)]
+    fn turn_to(&mut self, now: Time) {
+        self.close();
+        std::mem::swap(&mut self.before, &mut self.instants);
+        self.instants.clear();
+        let index = now / self.window;
+        if index > self.index as u64 + 1 {
+            self.before.clear();
+        }
+        self.index = index as usize;
+        self.end = (index + 1).saturating_mul(self.window);
+    }
+
+    /// The current window is over; there are no more arrivals in it.
+    pub fn close(&mut self) {
+        if self.here == 0 {
+            return;
+        }
+        let before = self.counts.get(self.index.wrapping_sub(1)).copied().unwrap_or(0);
+        if before.saturating_add(self.here) > self.sliding {
+            self.slide(before);
+        }
+        self.counts.resize(self.index, 0);
+        self.counts.push(self.here);
+        self.here = 0;
+    }
+
+    /// Looks for the sliding peak among the windows that end in the current one, where `inside` arrivals are
+    /// those of the window before.
+    fn slide(&mut self, mut inside: u32) {
+        let mut first = self.before.iter().chain(&self.instants).peekable();
+        for &(now, count) in &self.instants {
+            inside += count;
+            while let Some((_, gone)) = first.next_if(|(at, _)| at + self.window <= now) {
+                inside -= gone;
+            }
+            self.sliding = self.sliding.max(inside);
+        }
+    }
+
+    /// The fullest aligned window; [`Load::close`] comes first.
     pub fn peak(&self) -> u32 {
-        self.peak
+        self.counts.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The fullest window anywhere; [`Load::close`] comes first.
+    pub fn peak_sliding(&self) -> u32 {
+        self.sliding
+    }
+
+    /// All arrivals; [`Load::close`] comes first.
+    pub fn total(&self) -> u64 {
+        self.counts.iter().map(|&n| u64::from(n)).sum()
+    }
+
+    /// The counts, from the first window to the last one that is not empty; [`Load::close`] comes
+    /// first.
+    pub fn counts(&self) -> &[u32] {
+        &self.counts
     }
 }
 
@@ -87,31 +119,32 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn load(window: u64, times: &[Time]) -> Load {
+        let mut load = Load::new(window);
+        times.iter().for_each(|&t| load.add(t));
+        load.close();
+        load
+    }
+
     #[test]
     fn windows_are_half_open() {
-        let mut bins = Series::new(100);
-        let mut sliding = SlidingPeak::new(100);
-        for now in [0, 99, 100, 199, 199] {
-            bins.add(now);
-            sliding.add(now);
-        }
-        assert_eq!(bins.counts(), [2, 3]);
+        let load = load(100, &[0, 99, 100, 199, 199, 450]);
+        assert_eq!(load.counts(), [2, 3, 0, 0, 1]);
         // [100, 200) holds three; [99, 199) holds 99 and 100 only.
-        assert_eq!(sliding.peak(), 3);
+        assert_eq!(load.peak_sliding(), 3);
     }
 
     proptest! {
         #[test]
         fn the_sliding_peak_is_that_of_all_windows(mut times in prop::collection::vec(0u64..1_000, 1..80)) {
             times.sort_unstable();
-            let mut sliding = SlidingPeak::new(50);
-            let mut bins = Series::new(50);
-            times.iter().for_each(|&t| { sliding.add(t); bins.add(t); });
+            let load = load(50, &times);
             let inside = |start: u64| times.iter().filter(|&&t| t >= start && t < start + 50).count();
             let brute = times.iter().map(|&t| inside(t)).max().unwrap();
-            prop_assert_eq!(sliding.peak() as usize, brute);
-            prop_assert!(sliding.peak() >= bins.peak());
-            prop_assert_eq!(bins.total() as usize, times.len());
+            prop_assert_eq!(load.peak_sliding() as usize, brute);
+            let aligned = (0..20).map(|i| inside(50 * i)).max().unwrap();
+            prop_assert_eq!(load.peak() as usize, aligned);
+            prop_assert_eq!(load.total() as usize, times.len());
         }
     }
 }

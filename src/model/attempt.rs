@@ -6,11 +6,13 @@ use super::simulation::Simulation;
 use super::wire::Word;
 use crate::answer::Failure;
 use crate::client::ReplyAtTimeout;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::server::{BillingRule, Caller, Job, Place, Tokens};
 use crate::units::Time;
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     /// Attempt number `number` of a request reaches the provider; `limit` is when its client
     /// stops waiting, if that is still to be scheduled.
     pub(super) fn reach(&mut self, request: u32, step: u32, number: u32, limit: Time) {
@@ -57,7 +59,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let provider = self.provider_of(step);
         let draws = self.groups[g].draws(place, step);
         let struck = self.providers[provider].strikes(now, number, draws);
-        if struck.is_none() && self.is_repeat(request, step, limit) {
+        if !PLAIN && struck.is_none() && self.is_repeat(request, step, limit) {
             return;
         }
         let group = &self.groups[g];
@@ -117,13 +119,15 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     pub(super) fn on_completion(&mut self, request: u32, step: u32) {
         let now = self.events.now();
         self.books(request).on_completed(now);
-        let broken = self.broken(request, step);
+        let broken = if PLAIN { None } else { self.broken(request, step) };
         let error = match broken {
             Some(_) => None,
+            None if PLAIN => self.error(request, step),
             None => self.error(request, step).or_else(|| self.write_row(request, step)),
         };
         // Whoever is next in line finds the answer.
         match broken.is_none() && error.is_none() {
+            _ if PLAIN => {}
             true => self.fill_cache(request, step),
             false => self.come_to_nothing(request, step),
         }
@@ -145,7 +149,10 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         if !free || self.awaited(request, step) || self.is_kept(request, step) {
             self.bill(request, step, spent);
         }
-        self.answer_all(request, step);
+        match PLAIN {
+            true => self.deliver(request, step, Some(spent)),
+            false => self.answer_all(request, step),
+        }
     }
 
     /// The error that the attempt sent at `step` ends with. Whoever has gone meanwhile does not

@@ -3,9 +3,11 @@
 use super::simulation::{Phase, Simulation};
 use super::{Arrivals, Observer};
 use crate::answer::Outcome;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     pub(super) fn start(&mut self) {
         (0..self.groups.len()).for_each(|g| self.start_group(g));
     }

@@ -4,13 +4,16 @@ use super::Observer;
 use super::guard::End;
 use super::simulation::Simulation;
 use crate::client::{Breaker, Counts, Scope, Ticket};
+use crate::engine::Pending;
 use crate::rng::{Purpose, Stream};
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// Asks the breaker of layer `l`, if it has one that counts these.
     #[inline]
     pub(super) fn admitted(&mut self, request: u32, l: usize, counts: Counts) -> bool {
-        if self.layers(request)[l].rule.breaker.is_none() {
+        if PLAIN || self.layers(request)[l].rule.breaker.is_none() {
             return true;
         }
         self.ask(request, l, counts)
@@ -42,6 +45,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Tells the breaker of layer `l` how what it let through has ended, if it counts these.
     #[inline]
     pub(super) fn settle(&mut self, request: u32, l: usize, counts: Counts, end: End<'_>) {
+        if PLAIN {
+            return;
+        }
         let (g, place) = self.split(request);
         let layer = &mut self.groups[g].layers[l];
         if layer.rule.breaker.as_ref().is_some_and(|rule| rule.counts == counts) {

@@ -4,8 +4,11 @@ use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::Failure;
 use crate::client::Held;
+use crate::engine::Pending;
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// A call enters layer `l`.
     pub(super) fn deposit_of_call(&mut self, request: u32, l: usize) {
         let now = self.events.now();

@@ -3,8 +3,11 @@
 use super::Observer;
 use super::provider::Draws;
 use super::simulation::Simulation;
+use crate::engine::Pending;
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// The work of the attempt sent at `step` is done.
     #[inline]
     pub(super) fn fill_cache(&mut self, request: u32, step: u32) {

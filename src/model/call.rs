@@ -8,10 +8,12 @@ use super::guard::End;
 use super::pool::Slot;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Reason};
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::units::Time;
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// Enters the layers below `above`, outermost first, and sends when all let it through.
     pub(super) fn enter(&mut self, request: u32, above: usize) {
         let now = self.events.now();

@@ -6,11 +6,13 @@ use super::layers::LayerState;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Outcome, Reason};
 use crate::client::{After, Told};
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::rng::Stream;
 use crate::units::Time;
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     /// The attempt under way has failed: layer `l` gives its permit back and decides.
     pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         self.attempt_over(request, l, End::Failed(&failure));

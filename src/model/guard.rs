@@ -4,6 +4,7 @@ use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::{Failure, Gate, Reason};
 use crate::client::Counts;
+use crate::engine::Pending;
 
 /// How an attempt of a layer, or a call into it, has ended.
 #[derive(Clone, Copy)]
@@ -16,7 +17,9 @@ pub(super) enum End<'f> {
     Abandoned,
 }
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// Tells the budget of layer `l` of a call, and asks the breaker, if that watches calls; when it refuses, the
     /// layer gives up.
     pub(super) fn admit_call(&mut self, request: u32, l: usize) -> bool {
@@ -31,6 +34,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Asks the throttle and the breaker of layer `l`, if that watches attempts; when one refuses, the
     /// attempt has failed.
     pub(super) fn admit_attempt(&mut self, request: u32, l: usize) -> bool {
+        if PLAIN {
+            return true;
+        }
         let refused = if !self.throttle_admits(request, l) {
             Gate::Throttle
         } else if !self.admitted(request, l, Counts::Attempts) {
@@ -48,13 +54,16 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
             self.close_connection(request);
         }
         self.release(request, l);
-        if self.layers(request)[l].guarded {
+        if self.layers(request)[l].watched {
             self.tell_guards(request, l, end);
         }
     }
 
     fn tell_guards(&mut self, request: u32, l: usize, end: End<'_>) {
         self.deactivate(request, l, false);
+        if PLAIN {
+            return;
+        }
         self.tell_throttle(request, l, end);
         self.tell_pace(request, l, end);
         self.settle(request, l, Counts::Attempts, end);
@@ -63,7 +72,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// A call into layer `l` is over.
     #[inline]
     pub(super) fn call_over(&mut self, request: u32, l: usize, end: End<'_>) {
-        if self.layers(request)[l].guarded {
+        if self.layers(request)[l].watched {
             self.deactivate(request, l, true);
             self.settle(request, l, Counts::Calls, end);
         }

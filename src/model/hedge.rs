@@ -4,10 +4,12 @@ use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::Failure;
 use crate::client::Flight;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::units::Time;
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     /// The attempts that a request has in flight, where its innermost layer hedges.
     #[inline]
     pub(super) fn flight(&mut self, request: u32) -> Option<&mut Flight> {
@@ -18,6 +20,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The first attempt of a flight has been sent at `step`.
     #[inline]
     pub(super) fn start_flight(&mut self, request: u32, step: u32) {
+        if PLAIN {
+            return;
+        }
         if let Some(flight) = self.flight(request) {
             *flight = Flight::of(step);
             self.plan_hedge(request, step);
@@ -67,13 +72,16 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The attempt sent at `step` has failed: the innermost layer decides when no other is in
     /// flight beside it.
     pub(super) fn attempt_failed(&mut self, request: u32, step: u32, failure: Failure<'a>) {
-        if self.flight(request).is_none_or(|flight| flight.remove(step)) {
+        if PLAIN || self.flight(request).is_none_or(|flight| flight.remove(step)) {
             self.fail(request, 0, failure);
         }
     }
 
     /// The attempt sent at `step` is answered: the others have lost.
     pub(super) fn land(&mut self, request: u32, step: u32) {
+        if PLAIN {
+            return;
+        }
         let Some(flight) = self.flight(request) else { return };
         let first = flight.is_first(step);
         let _ = flight.remove(step);
@@ -83,6 +91,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// The client goes away from all that it has in flight.
     pub(super) fn hang_up_all(&mut self, request: u32) {
+        if PLAIN {
+            return;
+        }
         let (g, place) = self.split(request);
         match self.groups[g].requests.flights.get_mut(place as usize) {
             None => self.hang_up(request, self.state(request).step),

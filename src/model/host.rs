@@ -3,7 +3,7 @@
 use super::simulation::{Phase, Simulation};
 use super::{GroupPlan, Observer, group};
 use crate::client::Semaphore;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::host::{Host, PoolScope, Process, TimeoutStarts};
 use crate::units::Time;
 
@@ -67,12 +67,14 @@ impl<'a> HostState<'a> {
     }
 }
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// All layers have let an attempt through: it is sent as soon as its host lets it.
     #[inline]
     pub(super) fn depart(&mut self, request: u32) {
         let (g, _) = self.split(request);
-        if self.groups[g].host.is_none() {
+        if PLAIN || self.groups[g].host.is_none() {
             return self.send(request);
         }
         self.ask_host(request);
@@ -159,7 +161,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     #[inline]
     pub(super) fn close_connection(&mut self, request: u32) {
         let (g, _) = self.split(request);
-        if self.groups[g].host.is_some() && self.state(request).phase.holds_connection() {
+        if !PLAIN && self.groups[g].host.is_some() && self.state(request).phase.holds_connection() {
             self.hand_connection_on(request);
         }
     }

@@ -23,6 +23,8 @@ pub(super) struct LayerState<'a> {
     /// Whether anything but a semaphore stands between the layer and its attempts, or counts them. A
     /// plain layer asks once.
     pub(super) guarded: bool,
+    /// Whether any of it learns how attempts and calls end.
+    pub(super) watched: bool,
     pub(super) vault: Option<Slot>,
     /// Its breaker, or one for each provider where a layer around it falls back.
     breakers: Vec<Slot>,
@@ -140,6 +142,10 @@ impl<'a> LayerState<'a> {
             semaphore,
             guarded: rule.breaker.is_some()
                 || [vault, throttle, pacer, hedge_vault].iter().any(Option::is_some),
+            watched: rule.breaker.is_some()
+                || counts_active
+                || throttle.is_some()
+                || pacer.is_some(),
             vault,
             ticket: rule.breaker.as_ref().map(|_| Column::with_capacity(n)),
             breakers,

@@ -42,6 +42,7 @@ pub use provider::ProviderPlan;
 
 use crate::client::Layer;
 use crate::dist::Sampler;
+use crate::engine::{Pending, Wheel};
 use crate::host::{Host, Path};
 use crate::rng::{Ranks, Streams};
 use crate::server::Tokens;
@@ -63,6 +64,15 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// True when clients without a host or a network between send attempts one by one to one provider that
+    /// finishes what it admits and remembers nothing of it. Most storms are so, and run faster.
+    fn is_plain(&self) -> bool {
+        let ([group], [provider]) = (self.groups.as_slice(), self.providers.as_slice()) else {
+            return false;
+        };
+        group.is_plain() && provider.is_plain()
+    }
+
     /// The names of all layers in order of appearance, each once: what groups call alike is one.
     pub fn layer_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -113,6 +123,12 @@ impl GroupPlan {
 
     /// Most requests of a group that has a name.
     pub const MOST_REQUESTS: u32 = 1 << Ranks::MEMBER_BITS;
+
+    fn is_plain(&self) -> bool {
+        let on_its_own = self.name.is_none() && self.host.is_none() && self.path.is_none();
+        let watched = self.stream || self.idempotency_key.is_some();
+        on_its_own && !watched && self.layers.iter().all(Layer::is_plain)
+    }
 
     /// Requests that certainly come, as far as it is known before the run.
     fn known(&self) -> u32 {
@@ -179,9 +195,31 @@ pub fn run<O: Observer>(
     streams: Streams,
     observer: &mut O,
 ) -> Result<Report, RunError> {
+    run_on::<Wheel, O>(plan, streams, observer)
+}
+
+/// The same on any set of pending events; the result does not depend on it.
+pub fn run_on<P: Pending, O: Observer>(
+    plan: &Plan,
+    streams: Streams,
+    observer: &mut O,
+) -> Result<Report, RunError> {
+    match plan.is_plain() {
+        true => Simulation::<_, P, 0, true>::new(plan, streams, observer).run(),
+        false => run_in_full::<P, O>(plan, streams, observer),
+    }
+}
+
+/// The same with nothing left out of a plain run; the result does not depend on that either.
+pub fn run_in_full<P: Pending, O: Observer>(
+    plan: &Plan,
+    streams: Streams,
+    observer: &mut O,
+) -> Result<Report, RunError> {
     if plan.groups.iter().any(|group| group.name.is_some()) {
-        Simulation::<_, { GroupPlan::NUMBER_BITS }>::new(plan, streams, observer).run()
+        const BITS: u32 = GroupPlan::NUMBER_BITS;
+        Simulation::<_, P, BITS, false>::new(plan, streams, observer).run()
     } else {
-        Simulation::<_, 0>::new(plan, streams, observer).run()
+        Simulation::<_, P, 0, false>::new(plan, streams, observer).run()
     }
 }

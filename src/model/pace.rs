@@ -6,13 +6,15 @@ use super::guard::End;
 use super::simulation::{Phase, Simulation};
 use crate::answer::{Failure, Gate};
 use crate::client::{Pace, Sign};
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// Takes a token for an attempt of layer `l`, or gets in line for one, or fails.
     #[inline]
     pub(super) fn keep_pace(&mut self, request: u32, l: usize) -> bool {
-        if self.layers(request)[l].pacer.is_none() {
+        if PLAIN || self.layers(request)[l].pacer.is_none() {
             return true;
         }
         let now = self.events.now();

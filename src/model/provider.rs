@@ -46,6 +46,8 @@ pub struct ProviderPlan {
 /// The state of a provider.
 pub(super) struct Provider<'a> {
     plan: &'a ProviderPlan,
+    /// Nothing but limits and the want of a place can refuse an attempt.
+    calm: bool,
     backlog: Option<AcceptQueue>,
     pub(super) limiter: Option<Limiter<'a>>,
     pace: Option<Pace>,
@@ -80,6 +82,22 @@ pub(super) struct Draws {
 }
 
 impl ProviderPlan {
+    /// True when it finishes what it admits, and remembers nothing of it.
+    pub(super) fn is_plain(&self) -> bool {
+        let remembers = self.idempotency.is_some()
+            || self.cache.is_some()
+            || self.row.is_some()
+            || self.billing.cache_lifetime.is_some();
+        let breaks = |fault: &Fault| matches!(fault, Fault::StreamError(_));
+        !remembers && !self.takes_back() && !self.faults.iter().any(breaks)
+    }
+
+    /// True when work may not be finished that has been admitted.
+    fn takes_back(&self) -> bool {
+        let loses = |fault: &Fault| matches!(fault, Fault::Capacity(c) if c.loses());
+        self.cancelled_work == CancelledWork::Removed || self.faults.iter().any(loses)
+    }
+
     /// The places that there are from `now` on; None is unlimited.
     pub(super) fn places_at(&self, now: Time) -> Option<u32> {
         let set = |action: &Action| match action {
@@ -101,11 +119,9 @@ impl<'a> Provider<'a> {
     /// A provider that nobody has called; `clients` are those of each group,
     /// who are in so many `classes`.
     pub(super) fn new(plan: &'a ProviderPlan, clients: &[u32], classes: usize) -> Provider<'a> {
-        let loses = |fault: &Fault| matches!(fault, Fault::Capacity(c) if c.loses());
-        let takes_back =
-            plan.cancelled_work == CancelledWork::Removed || plan.faults.iter().any(loses);
         Provider {
             plan,
+            calm: plan.faults.is_empty() && plan.actions.is_empty() && plan.backlog.is_none(),
             backlog: plan.backlog.map(AcceptQueue::new),
             limiter: Limiter::new(&plan.limits, clients),
             pace: Pace::of(&plan.faults),
@@ -115,7 +131,7 @@ impl<'a> Provider<'a> {
             keys: plan.idempotency.map(Keys::new),
             cache: plan.cache.map(Entries::new),
             rows: plan.row.map(Rows::new),
-            in_hand: takes_back.then(InHand::new),
+            in_hand: plan.takes_back().then(InHand::new),
             refill_pending: false,
         }
     }
@@ -129,6 +145,9 @@ impl<'a> Provider<'a> {
     /// When a connection made now is accepted; None when it is reset.
     #[inline]
     pub(super) fn connect(&mut self, now: Time) -> Option<Time> {
+        if self.calm {
+            return Some(now);
+        }
         let ProviderPlan { faults, actions, .. } = self.plan;
         let refuses = |fault: &Fault| matches!(fault, Fault::RefuseConnections(r) if r.covers(now));
         if faults.iter().any(refuses) || actions.iter().any(|action| action.cuts_off(now)) {
@@ -148,6 +167,9 @@ impl<'a> Provider<'a> {
     /// Whether a fault or an operator refuses attempt number `attempt` of a request, accepted now.
     #[inline]
     pub(super) fn strikes(&self, now: Time, attempt: u32, draws: Draws) -> Option<Refusal<'a>> {
+        if self.calm {
+            return None;
+        }
         let plan = self.plan;
         for (index, fault) in plan.faults.iter().enumerate() {
             match fault {

@@ -5,7 +5,7 @@ use super::Observer;
 use super::simulation::Simulation;
 use super::wire::Word;
 use crate::answer::Failure;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::server::{Job, Keys, Repeat};
 use crate::units::Time;
 
@@ -16,7 +16,9 @@ impl GroupPlan {
     }
 }
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     /// The keys that matter to the attempt sent at `step`.
     fn keys(&mut self, request: u32, step: u32) -> Option<&mut Keys> {
         let (g, _) = self.split(request);
@@ -98,6 +100,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
 
     /// The work of the attempt sent at `step` comes to nothing: all who wait learn of it.
     pub(super) fn tell_all(&mut self, request: u32, step: u32, failure: Failure<'a>) {
+        if PLAIN {
+            return self.say(request, step, Word::Failure(failure));
+        }
         let attached = self.keys(request, step).map(|keys| keys.forget(request));
         self.say(request, step, Word::Failure(failure));
         for step in attached.into_iter().flatten() {

@@ -3,9 +3,12 @@
 use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::Failure;
+use crate::engine::Pending;
 use crate::server::Caller;
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     /// Service of the attempt sent at `step` starts.
     #[inline]
     pub(super) fn read_row(&mut self, request: u32, step: u32) {

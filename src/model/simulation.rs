@@ -10,7 +10,7 @@ use super::timeline::Timeline;
 use super::wire::Wire;
 use super::{Observer, Plan, Report, RunError};
 use crate::client::{Semaphore, Vault};
-use crate::engine::{Class, EventList, Fingerprint, Key};
+use crate::engine::{Class, EventList, Fingerprint, Key, Pending};
 use crate::rng::{Ranks, Streams};
 use crate::server::{Entries, Limiter, Rows};
 use crate::units::{Time, seconds};
@@ -59,11 +59,13 @@ pub(super) struct State {
 
 /// A run. A request is named by its group in the lowest `BITS` bits and, above them, by its place
 /// in the columns of the group: the one group without a name needs no bits.
-pub(super) struct Simulation<'a, O, const BITS: u32> {
+///
+/// A `PLAIN` run is one of [`Plan::is_plain`]: what it cannot have is left out by the compiler.
+pub(super) struct Simulation<'a, O, P, const BITS: u32, const PLAIN: bool> {
     pub(super) plan: &'a Plan,
     /// The streams of the whole fleet.
     pub(super) streams: Streams,
-    pub(super) events: EventList,
+    pub(super) events: EventList<P>,
     pub(super) handled: u64,
     /// When something last happened; events of requests that had moved on do not count.
     pub(super) last_change: Time,
@@ -78,12 +80,14 @@ pub(super) struct Simulation<'a, O, const BITS: u32> {
     pub(super) too_many_steps: bool,
 }
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     pub(super) fn new(
         plan: &'a Plan,
         streams: Streams,
         observer: &'a mut O,
-    ) -> Simulation<'a, O, BITS> {
+    ) -> Simulation<'a, O, P, BITS, PLAIN> {
         let mut shared = Shared::new();
         let mut groups = Vec::with_capacity(plan.groups.len());
         for group in &plan.groups {
@@ -148,16 +152,18 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// mean nothing once their request has moved on.
     #[inline]
     fn handle(&mut self, key: Key) {
+        let class = key.class();
         // What concerns no single request.
-        match key.class() {
-            Class::Timeline => return self.on_timeline(key.rank()),
-            Class::Refill => return self.on_refill(key.rank() as usize),
-            _ => {}
+        if matches!(class, Class::Timeline | Class::Refill) {
+            return match class {
+                Class::Timeline => self.on_timeline(key.rank()),
+                _ => self.on_refill(key.rank() as usize),
+            };
         }
         let request = self.by_rank(key.rank());
         let step = key.step();
         let current = self.state(request).step == step;
-        match key.class() {
+        match class {
             Class::Completion if self.hand_out(request, step) => self.on_completion(request, step),
             Class::Accept => self.on_accept(request, step),
             Class::Arrival => self.on_arrival(request, step),
@@ -266,7 +272,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     #[inline]
     pub(super) fn take_off_to_provider(&mut self, request: u32) -> u32 {
         let step = self.advance(request, Phase::InFlight);
-        if self.provider_bits == 0 {
+        if PLAIN || self.provider_bits == 0 {
             return step;
         }
         let (g, place) = self.split(request);
@@ -281,7 +287,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// The number of the provider of the attempt sent at `step`.
     #[inline(always)]
     pub(super) fn provider_of(&self, step: u32) -> usize {
-        (step & ((1 << self.provider_bits) - 1)) as usize
+        if PLAIN { 0 } else { (step & ((1 << self.provider_bits) - 1)) as usize }
     }
 
     /// Adds an event unless it would pass the horizon.

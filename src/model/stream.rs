@@ -5,11 +5,13 @@ use super::simulation::{Phase, Simulation};
 use super::wire::Word;
 use crate::answer::Failure;
 use crate::client::TimeoutOf;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::server::{BillingRule, Break, How, Tokens};
 use crate::units::Time;
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// The head of the answer to the attempt sent at `step` arrives, the first token a moment
     /// later: limits on silence start anew.
     pub(super) fn on_head(&mut self, request: u32, step: u32) {

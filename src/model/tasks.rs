@@ -3,7 +3,7 @@
 use super::Observer;
 use super::simulation::Simulation;
 use crate::answer::Outcome;
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::server::Tokens;
 use crate::units::Time;
 use crate::workload::Agents;
@@ -40,7 +40,9 @@ impl Tasks {
     }
 }
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// A client of group `g` begins the next task, if there is one.
     pub(super) fn begin_task(&mut self, g: usize, client: u32) {
         let now = self.events.now();

@@ -3,7 +3,7 @@
 use super::Observer;
 use super::provider::{Draws, ProviderPlan};
 use super::simulation::Simulation;
-use crate::engine::{Class, Key};
+use crate::engine::{Class, Key, Pending};
 use crate::server::{Action, Capacity, Fault, Work};
 use crate::units::{Span, Time};
 
@@ -58,7 +58,9 @@ impl Timeline {
     }
 }
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     pub(super) fn schedule_timeline(&mut self) {
         for (index, (at, ..)) in self.timeline.0.iter().enumerate() {
             if *at < self.plan.horizon {

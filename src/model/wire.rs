@@ -6,9 +6,9 @@ use super::guard::End;
 use super::simulation::Simulation;
 use super::{GroupPlan, Observer};
 use crate::answer::{Failure, Outcome};
-use crate::engine::Class;
+use crate::engine::{Class, Pending};
 use crate::host::{Path, Way};
-use crate::server::CancelledWork;
+use crate::server::{CancelledWork, Tokens};
 use crate::units::{Span, Time};
 
 /// What the provider says to an attempt, its good answer apart.
@@ -95,7 +95,9 @@ impl<'a> Wire<'a> {
     }
 }
 
-impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
+impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'a, O, P, BITS, PLAIN>
+{
     /// An attempt is sent.
     pub(super) fn send(&mut self, request: u32) {
         let state = self.state_mut(request);
@@ -121,8 +123,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
         let (g, place) = self.split(request);
         let group = &mut self.groups[g];
         let draws = group.draws(place, step);
-        let Some(wire) = &mut group.wire else {
-            return self.reach(request, step, number, limit);
+        let wire = match &mut group.wire {
+            Some(wire) if !PLAIN => wire,
+            _ => return self.reach(request, step, number, limit),
         };
         let way = wire.path.map(|path| path.there(&draws.streams, draws.number, step));
         match way.unwrap_or(Way::Takes(0)) {
@@ -190,6 +193,9 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     pub(super) fn say(&mut self, request: u32, step: u32, word: Word<'a>) {
         if !self.awaited(request, step) {
             return;
+        }
+        if PLAIN {
+            return self.hear(request, step, word);
         }
         match self.way_back(request, step) {
             Way::Takes(0) => self.read_word(request, step, word),
@@ -283,7 +289,7 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     fn read_answer(&mut self, request: u32, step: u32) {
         let done = if self.awaited(request, step) { self.time_to_read(request) } else { None };
         match done {
-            None => self.deliver(request, step),
+            None => self.deliver(request, step, None),
             Some(done) => {
                 self.books(request).on_the_way_back += 1;
                 self.schedule(done, Class::AnswerRead, request, step);
@@ -294,19 +300,20 @@ impl<'a, O: Observer, const BITS: u32> Simulation<'a, O, BITS> {
     /// A process has read a good answer.
     pub(super) fn on_answer_read(&mut self, request: u32, step: u32) {
         self.books(request).on_the_way_back -= 1;
-        self.deliver(request, step);
+        self.deliver(request, step, None);
     }
 
-    /// A good answer is known: the request has succeeded, if it still waits.
+    /// A good answer is known: the request has succeeded, if it still waits. `spent` are its tokens, where
+    /// they are known.
     #[inline]
-    fn deliver(&mut self, request: u32, step: u32) {
+    pub(super) fn deliver(&mut self, request: u32, step: u32, spent: Option<Tokens>) {
         if !self.awaited(request, step) || self.late_at_the_limit(request) {
             self.books(request).late += 1;
             return;
         }
         self.land(request, step);
         let (g, place) = self.split(request);
-        let spent = self.spent(request, step);
+        let spent = spent.unwrap_or_else(|| self.spent(request, step));
         let side = (g, self.provider_of(step));
         self.observer.delivered(self.events.now(), side, spent);
         if let Some(tasks) = &mut self.groups[g].tasks {

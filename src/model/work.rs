@@ -6,7 +6,7 @@ use super::Observer;
 use super::provider::Provider;
 use super::simulation::Simulation;
 use crate::answer::Failure;
-use crate::engine::{Class, Key};
+use crate::engine::{Class, Key, Pending};
 use crate::server::{BillingRule, Caller, CancelledWork, Job, Tokens, output_so_far};
 use crate::units::Time;
 
@@ -22,14 +22,16 @@ pub(super) struct Stay {
 /// back: elsewhere what is admitted is finished.
 pub(super) type InHand = BTreeMap<(u32, u32), Stay>;
 
-impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
+impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
+    Simulation<'_, O, P, BITS, PLAIN>
+{
     /// True when somebody still waits for the attempt that `request` sent at `step`.
     #[inline]
     pub(super) fn awaited(&self, request: u32, step: u32) -> bool {
         let (g, place) = self.split(request);
         match self.groups[g].requests.flights.get(place as usize) {
-            None => self.state(request).step == step,
-            Some(flight) => flight.has(step),
+            Some(flight) if !PLAIN => flight.has(step),
+            _ => self.state(request).step == step,
         }
     }
 
@@ -37,6 +39,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     #[inline]
     pub(super) fn take_in(&mut self, job: Job) {
         self.books(job.request).on_admitted(job.admitted);
+        if PLAIN {
+            return;
+        }
         let provider = self.provider_of(job.step);
         if let Some(in_hand) = &mut self.providers[provider].in_hand {
             let stay = Stay { admitted: job.admitted, service: None };
@@ -53,22 +58,33 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         let group = &self.groups[g];
         let draws = group.draws(place, job.step);
         let tokens = || group.plan.tokens(draws.number, &group.streams);
-        let broken = self.broken(job.request, job.step);
+        let broken = if PLAIN { None } else { self.broken(job.request, job.step) };
         let provider = self.provider_of(job.step);
         let asked = &mut self.providers[provider];
         let hit = match &mut asked.cache {
-            None => None,
-            Some(cache) => {
+            Some(cache) if !PLAIN => {
                 cache.look_up(now, &draws.streams, draws.number, (job.request, job.step))
             }
+            _ => None,
         };
         let ends = asked.end_of_service(now, job.attempt, draws, hit, broken, tokens);
-        let streams = group.plan.stream;
-        self.read_row(job.request, job.step);
+        if !PLAIN {
+            self.read_row(job.request, job.step);
+        }
         self.groups[g].ledger.on_started(now, ends - now);
         self.groups[g].ledger.cache_hits += u64::from(hit.is_some());
         self.observer.started(now, (g, provider), now - job.admitted);
         self.schedule(ends, Class::Completion, job.request, job.step);
+        if !PLAIN {
+            self.note_start(job, ends);
+        }
+    }
+
+    /// What may have to be known of service that starts now and ends at `ends`.
+    fn note_start(&mut self, job: Job, ends: Time) {
+        let now = self.events.now();
+        let (g, _) = self.split(job.request);
+        let provider = self.provider_of(job.step);
         if let Some(in_hand) = &mut self.providers[provider].in_hand
             && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
         {
@@ -77,7 +93,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
         if let Some(prompts) = &mut self.providers[provider].prompts {
             prompts.on_start(now, job.request, job.step);
         }
-        if streams {
+        if self.groups[g].plan.stream {
             self.send_head(job.request, job.step);
         }
     }
@@ -87,7 +103,7 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     pub(super) fn hand_out(&mut self, request: u32, step: u32) -> bool {
         let provider = self.provider_of(step);
         let in_hand = self.providers[provider].in_hand.as_mut();
-        in_hand.is_none_or(|in_hand| in_hand.remove(&(request, step)).is_some())
+        PLAIN || in_hand.is_none_or(|in_hand| in_hand.remove(&(request, step)).is_some())
     }
 
     /// Free places of a provider are taken from its line.
@@ -119,6 +135,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// The client of the attempt sent at `step` goes away: a provider that notices stops working
     /// on it.
     pub(super) fn hang_up(&mut self, request: u32, step: u32) {
+        if PLAIN {
+            return;
+        }
         let provider = self.provider_of(step);
         let goes_on = self.goes_on_for_others(request, step);
         if goes_on || self.plan.providers[provider].cancelled_work == CancelledWork::Computed {
@@ -211,6 +230,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     #[inline]
     pub(super) fn spent(&self, request: u32, step: u32) -> Tokens {
         let tokens = self.tokens(request);
+        if PLAIN {
+            return tokens;
+        }
         let prompts = self.providers[self.provider_of(step)].prompts.as_ref();
         let found = prompts.is_some_and(|p| p.found(request, self.works_for(request, step)));
         Tokens { cached: if found { tokens.input } else { 0 }, ..tokens }
@@ -266,6 +288,9 @@ impl<O: Observer, const BITS: u32> Simulation<'_, O, BITS> {
     /// Attempts at all providers.
     #[inline]
     pub(super) fn present(&self) -> u32 {
-        self.providers.iter().map(Provider::present).sum()
+        match self.providers.as_slice() {
+            [provider] => provider.present(),
+            all => all.iter().map(Provider::present).sum(),
+        }
     }
 }

@@ -84,6 +84,9 @@ impl Admission {
     /// The class of the job that makes room for an arrival when all places are taken: of the last
     /// class that waits, when that is behind the arrival's, or the same and the oldest is dropped.
     fn displaced_by(&self, priority: u8) -> Option<usize> {
+        if self.lines.len() == 1 && !self.drops_oldest {
+            return None;
+        }
         let last = self.lines.iter().rposition(|line| !line.is_empty())?;
         let own = usize::from(priority);
         (own < last || (own == last && self.drops_oldest)).then_some(last)

@@ -29,6 +29,9 @@ impl Bucket {
 
     #[inline]
     fn refill(&mut self, now: Time) {
+        if now == self.at {
+            return;
+        }
         let refill = i128::from(now - self.at) * i128::from(self.rate.events());
         self.level = (self.level + refill).min(self.units(self.burst));
         self.at = now;

@@ -95,6 +95,8 @@ pub struct Limiter<'a> {
     growth: Option<(GrowthLimit, Copies<Growth>)>,
     rejected: Consumes,
     counts_tokens: bool,
+    /// Whether the end of an attempt changes anything.
+    learns_of_ends: bool,
 }
 
 impl<'a> Limiter<'a> {
@@ -116,6 +118,7 @@ impl<'a> Limiter<'a> {
                 .growth
                 .map(|rule| (rule, Copies::new(rule.shared_by, clients, Growth::new(&rule)))),
             rejected: limits.rejected_consumes,
+            learns_of_ends: limits.concurrency.is_some() || rates.iter().any(Metered::settles),
             counts_tokens: rates.iter().any(|limit| limit.kind != Kind::Requests),
             rates,
         })
@@ -190,6 +193,9 @@ impl<'a> Limiter<'a> {
     /// An attempt that was let through is over, after `output` tokens of its answer.
     #[inline]
     pub fn release(&mut self, now: Time, who: Caller, output: u64) {
+        if !self.learns_of_ends {
+            return;
+        }
         if let Some((_, places)) = &mut self.places {
             *places.of(who) -= 1;
         }

@@ -1,0 +1,378 @@
+//! The pending events of a storm of any size: a radix heap with a sorted front.
+//!
+//! Keys are numbers of 16 bytes. A key that is far away lies in a bucket, named by the highest byte
+//! in which it differs from a *reference* and by the value of that byte: the lowest bucket that is
+//! not empty has all keys that come next. When it is small it is sorted and becomes the *front*;
+//! otherwise it is spread over the buckets of the next byte in which its keys differ. So every key
+//! is moved a few times, in the order of memory, whatever the number of events and however the
+//! delays are distributed: there is no width of a bucket to choose, and a herd at one instant is
+//! told apart by its ranks. Keys that are added below the end of the front, as short delays are, go
+//! into a small binary heap beside it; when that gets large, both are put back into buckets.
+//!
+//! The radix heap is R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the
+//! shortest path problem", J. ACM 37 (1990), <https://doi.org/10.1145/77600.77615>. That a small
+//! bucket is sorted, and the heap beside it, are ours.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{Key, Pending};
+use crate::units::Time;
+
+/// A bucket with at most so many keys is sorted.
+const FRONT: usize = 512;
+
+/// So many keys beside the front are put back into buckets.
+const BESIDE: usize = 512;
+
+/// Bytes of a key, and values of a byte.
+const LEVELS: usize = 16;
+const DIGITS: usize = 256;
+
+/// Keys of a chunk, and the name of none.
+const CHUNK: usize = 32;
+const NONE: u32 = u32::MAX;
+
+/// A piece of a bucket.
+#[derive(Clone, Debug)]
+struct Chunk {
+    keys: [Key; CHUNK],
+    next: u32,
+}
+
+/// Keys that differ from the reference in the same byte first, and have the same value there: a
+/// list of chunks, all but the first one full.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    first: u32,
+    len: u32,
+}
+
+const EMPTY: Bucket = Bucket { first: NONE, len: 0 };
+
+/// A radix heap with a sorted front.
+#[derive(Debug)]
+pub struct Wheel {
+    /// The keys that come next, the last of them first.
+    front: Vec<Key>,
+    /// Keys below the end of the front that came after it was sorted.
+    beside: BinaryHeap<Reverse<Key>>,
+    /// The end of the front: the least number that a key in a bucket can be.
+    end: u128,
+    /// Buckets are named by how they differ from this.
+    reference: u128,
+    buckets: Vec<Bucket>,
+    /// The digits of each level that have a bucket, and the levels that have any.
+    digits: [[u64; DIGITS / 64]; LEVELS],
+    levels: u16,
+    chunks: Vec<Chunk>,
+    /// Chunks that are not in use, as a list.
+    spare: u32,
+}
+
+impl Pending for Wheel {
+    fn with_capacity(capacity: usize) -> Wheel {
+        Wheel {
+            front: Vec::with_capacity(FRONT.min(capacity)),
+            beside: BinaryHeap::new(),
+            end: 0,
+            reference: 0,
+            buckets: vec![EMPTY; LEVELS * DIGITS],
+            digits: [[0; DIGITS / 64]; LEVELS],
+            levels: 0,
+            chunks: Vec::with_capacity(capacity / CHUNK),
+            spare: NONE,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, key: Key) {
+        let bits = key.bits();
+        if bits < self.end {
+            return self.squeeze_in(key);
+        }
+        self.put(level_of(bits ^ self.reference), key);
+    }
+
+    #[inline]
+    fn pop_before(&mut self, end: Time) -> Option<Key> {
+        if self.front.is_empty() && self.beside.is_empty() && !self.refill() {
+            return None;
+        }
+        let from_front = match (self.front.last(), self.beside.peek()) {
+            (Some(front), Some(Reverse(beside))) => front < beside,
+            (front, _) => front.is_some(),
+        };
+        if from_front {
+            return self.front.pop_if(|key| key.time() < end);
+        }
+        match self.beside.peek() {
+            Some(Reverse(key)) if key.time() < end => self.beside.pop().map(|Reverse(key)| key),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn ahead(&self, n: usize) -> Option<Key> {
+        self.front.len().checked_sub(n + 1).map(|at| self.front[at])
+    }
+}
+
+impl Wheel {
+    /// Adds a key that comes before the end of the front.
+    #[inline]
+    fn squeeze_in(&mut self, key: Key) {
+        self.beside.push(Reverse(key));
+        if self.beside.len() > BESIDE {
+            self.disperse();
+        }
+    }
+
+    /// Puts the front and what is beside it back into buckets. All of them share with the reference
+    /// the byte in which keys in buckets differ from it, so that those stay where they are.
+    #[cold]
+    fn disperse(&mut self) {
+        let beside = self.beside.drain().map(|Reverse(key)| key);
+        let keys: Vec<Key> = self.front.drain(..).chain(beside).collect();
+        let level = self.refer_to(Common::OF_NONE.with(&keys));
+        self.end = self.reference;
+        keys.iter().for_each(|&key| self.put(level, key));
+    }
+
+    /// Makes a new front of the lowest bucket; false when there is none.
+    #[inline(never)]
+    fn refill(&mut self) -> bool {
+        while self.levels != 0 {
+            let level = self.levels.trailing_zeros() as usize;
+            let digit = self.lowest_digit(level);
+            let bucket = self.take(level, digit);
+            // All keys of a bucket of the last byte are equal.
+            if bucket.len as usize > FRONT && level > 0 {
+                self.spread(bucket);
+                continue;
+            }
+            self.collect(bucket);
+            self.front.sort_unstable_by(|a, b| b.cmp(a));
+            self.reference = above(level, self.reference) | (digit as u128) << (8 * level);
+            self.end = self.reference.saturating_add(1 << (8 * level));
+            return true;
+        }
+        false
+    }
+
+    /// Spreads a bucket over those of the first byte in which its keys differ.
+    fn spread(&mut self, bucket: Bucket) {
+        let mut common = Common::OF_NONE;
+        let mut rest = bucket;
+        while let Some((chunk, len)) = rest.first_chunk() {
+            let Chunk { keys, next } = &self.chunks[chunk];
+            common = common.with(&keys[..len]);
+            rest = rest.after(len, *next);
+        }
+        let level = self.refer_to(common);
+        let mut rest = bucket;
+        while let Some((chunk, len)) = rest.first_chunk() {
+            let Chunk { keys, next } = self.chunks[chunk].clone();
+            self.free(chunk);
+            keys[..len].iter().for_each(|&key| self.put(level, key));
+            rest = rest.after(len, next);
+        }
+    }
+
+    /// Makes a front of a bucket.
+    fn collect(&mut self, bucket: Bucket) {
+        let mut rest = bucket;
+        while let Some((chunk, len)) = rest.first_chunk() {
+            let Chunk { keys, next } = &self.chunks[chunk];
+            self.front.extend_from_slice(&keys[..len]);
+            rest = rest.after(len, *next);
+            self.free(chunk);
+        }
+    }
+
+    /// Takes what keys have in common for the reference; the level of the first byte in which they
+    /// differ.
+    fn refer_to(&mut self, common: Common) -> usize {
+        let level = level_of(common.all ^ common.any);
+        self.reference = above(level, common.all);
+        level
+    }
+
+    /// Puts a key into its bucket of a level.
+    #[inline]
+    fn put(&mut self, level: usize, key: Key) {
+        let digit = (key.bits() >> (8 * level)) as u8;
+        let bucket = level * DIGITS + usize::from(digit);
+        let Bucket { mut first, len } = self.buckets[bucket];
+        let at = len as usize % CHUNK;
+        if at == 0 {
+            first = self.new_chunk(first);
+            self.digits[level][usize::from(digit / 64)] |= 1 << (digit % 64);
+            self.levels |= 1 << level;
+        }
+        self.chunks[first as usize].keys[at] = key;
+        self.buckets[bucket] = Bucket { first, len: len + 1 };
+    }
+
+    fn lowest_digit(&self, level: usize) -> usize {
+        let words = &self.digits[level];
+        let word = words.iter().position(|word| *word != 0).unwrap_or(0);
+        word * 64 + words[word].trailing_zeros() as usize
+    }
+
+    /// Takes a bucket out.
+    fn take(&mut self, level: usize, digit: usize) -> Bucket {
+        self.digits[level][digit / 64] &= !(1 << (digit % 64));
+        if self.digits[level] == [0; DIGITS / 64] {
+            self.levels &= !(1 << level);
+        }
+        std::mem::replace(&mut self.buckets[level * DIGITS + digit], EMPTY)
+    }
+
+    /// A chunk in front of `next`.
+    fn new_chunk(&mut self, next: u32) -> u32 {
+        let chunk = self.spare;
+        if chunk == NONE {
+            self.chunks.push(Chunk { keys: [Key::LEAST; CHUNK], next });
+            return self.chunks.len() as u32 - 1;
+        }
+        self.spare = std::mem::replace(&mut self.chunks[chunk as usize].next, next);
+        chunk
+    }
+
+    fn free(&mut self, chunk: usize) {
+        self.chunks[chunk].next = self.spare;
+        self.spare = chunk as u32;
+    }
+}
+
+impl Bucket {
+    /// Its first chunk, and how many keys that has.
+    fn first_chunk(self) -> Option<(usize, usize)> {
+        (self.len > 0).then(|| (self.first as usize, (self.len as usize - 1) % CHUNK + 1))
+    }
+
+    /// What follows its first chunk of `len` keys.
+    fn after(self, len: usize, next: u32) -> Bucket {
+        Bucket { first: next, len: self.len - len as u32 }
+    }
+}
+
+/// What keys have in common: the bits that are set in all of them, and in any.
+struct Common {
+    all: u128,
+    any: u128,
+}
+
+impl Common {
+    const OF_NONE: Common = Common { all: !0, any: 0 };
+
+    fn with(self, keys: &[Key]) -> Common {
+        keys.iter().fold(self, |Common { all, any }, key| Common {
+            all: all & key.bits(),
+            any: any | key.bits(),
+        })
+    }
+}
+
+/// The number of the byte, from the end, of the highest bit that is set.
+#[inline]
+fn level_of(bits: u128) -> usize {
+    (127 - (bits | 1).leading_zeros() as usize) / 8
+}
+
+/// `bits` without those of level `level` and below.
+fn above(level: usize, bits: u128) -> u128 {
+    bits >> (8 * level) >> 8 << 8 << (8 * level)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Class, Heap};
+    use crate::rng::{Purpose, Stream, Streams};
+    use proptest::prelude::*;
+
+    fn at(time: Time, rank: u32) -> Key {
+        Key::new(time, Class::Attempt, rank, 0)
+    }
+
+    proptest! {
+        /// Any order of adding gives the same order out, duplicates included.
+        #[test]
+        fn pops_in_key_order(parts in prop::collection::vec((0u64..50, 0u32..50, 0u32..4), 0..3_000)) {
+            let mut keys: Vec<Key> =
+                parts.iter().map(|&(t, rank, step)| Key::new(t << 20, Class::Attempt, rank, step)).collect();
+            let mut wheel = Wheel::with_capacity(0);
+            keys.iter().for_each(|&key| wheel.push(key));
+            keys.sort();
+            let popped: Vec<Key> = std::iter::from_fn(|| wheel.pop_before(Time::MAX)).collect();
+            prop_assert_eq!(popped, keys);
+        }
+    }
+
+    /// A random length of time: none, a tie, nanoseconds, milliseconds or half a minute.
+    fn delay(stream: &mut Stream) -> Time {
+        const MAGNITUDES: [Time; 6] = [1, 2, 100, 40_000_000, 1_000_000_000, 30_000_000_000];
+        let magnitude = stream.below(MAGNITUDES.len() as u64);
+        stream.below(MAGNITUDES[magnitude as usize])
+    }
+
+    /// The oracle is the heap: the same events are added to both while they run.
+    #[test]
+    fn runs_as_the_heap_does() {
+        for (seed, pending) in [(1, 3), (2, 200), (3, 700), (4, 3_000), (5, 40_000)] {
+            let mut stream = Streams::new(seed, 0).stream(Purpose::Backoff, 0, 0);
+            let (mut wheel, mut heap) = (Wheel::with_capacity(0), Heap::with_capacity(0));
+            for rank in 0..pending {
+                let key = at(delay(&mut stream), rank);
+                wheel.push(key);
+                heap.push(key);
+            }
+            for step in 0..8 * u64::from(pending) + 1_000 {
+                let end = if step % 16 == 0 { stream.below(60_000_000_000) } else { Time::MAX };
+                let key = wheel.pop_before(end);
+                assert_eq!(key, heap.pop_before(end), "event {step} of {pending}");
+                let Some(key) = key else { continue };
+                // Storms grow and die down.
+                for _ in 0..stream.below(3) {
+                    let next = at(key.time() + delay(&mut stream), stream.bits() as u32 | 1);
+                    if next > key {
+                        wheel.push(next);
+                        heap.push(next);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Events that bring about others at the same instant, again and again: the heap beside the front
+    /// never gets long, and a herd at one instant is spread by rank.
+    #[test]
+    fn a_storm_at_one_instant_stays_in_order() {
+        let mut wheel = Wheel::with_capacity(0);
+        (0..50_000).for_each(|rank| wheel.push(Key::new(7, Class::Completion, rank, 0)));
+        let mut last = Key::LEAST;
+        let mut popped = 0;
+        while let Some(key) = wheel.pop_before(Time::MAX) {
+            assert!(last < key);
+            assert!(wheel.front.len() <= FRONT && wheel.beside.len() <= BESIDE);
+            (last, popped) = (key, popped + 1);
+            if key.class() == Class::Completion {
+                let rank = key.rank().reverse_bits() >> 8;
+                wheel.push(Key::new(7, Class::Attempt, rank, key.rank() & 7));
+            }
+        }
+        assert_eq!(popped, 100_000);
+    }
+
+    #[test]
+    fn chunks_are_used_again() {
+        let mut wheel = Wheel::with_capacity(0);
+        for round in 0..50 {
+            (0..2_000).for_each(|rank| wheel.push(at(round * 1_000_000_000 + 5_000_000, rank)));
+            while wheel.pop_before(Time::MAX).is_some() {}
+        }
+        assert!(wheel.chunks.len() < 3 * 2_000 / CHUNK, "{} chunks", wheel.chunks.len());
+    }
+}
