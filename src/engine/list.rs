@@ -51,10 +51,10 @@ impl<P: Pending> EventList<P> {
         Some(key)
     }
 
-    /// An event that is likely to be the `n`th after the next one.
+    /// Some events that are likely to come soon, the first of them last.
     #[inline]
-    pub fn ahead(&self, n: usize) -> Option<Key> {
-        self.pending.ahead(n)
+    pub fn soon(&self) -> &[Key] {
+        self.pending.soon()
     }
 }
 

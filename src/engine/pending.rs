@@ -19,10 +19,10 @@ pub trait Pending {
     /// Takes the first event, if it happens before `end`.
     fn pop_before(&mut self, end: Time) -> Option<Key>;
 
-    /// An event that is likely to be the `n`th to come after the next one; None when it is not known.
-    /// What is done with it must not change the run.
-    fn ahead(&self, _n: usize) -> Option<Key> {
-        None
+    /// Some events that are likely to come soon, the first of them last. What is done with them must
+    /// not change the run.
+    fn soon(&self) -> &[Key] {
+        &[]
     }
 }
 

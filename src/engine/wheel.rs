@@ -19,8 +19,9 @@ use std::collections::BinaryHeap;
 use super::{Key, Pending};
 use crate::units::Time;
 
-/// A bucket with at most so many keys is sorted.
-const FRONT: usize = 512;
+/// A bucket with at most so many keys is sorted: those of a herd that differ in the last byte of their
+/// rank alone, and so would each get a bucket of its own, are among them.
+const FRONT: usize = DIGITS;
 
 /// So many keys beside the front are put back into buckets.
 const BESIDE: usize = 512;
@@ -34,11 +35,7 @@ const CHUNK: usize = 32;
 const NONE: u32 = u32::MAX;
 
 /// A piece of a bucket.
-#[derive(Clone, Debug)]
-struct Chunk {
-    keys: [Key; CHUNK],
-    next: u32,
-}
+type Chunk = [Key; CHUNK];
 
 /// Keys that differ from the reference in the same byte first, and have the same value there: a
 /// list of chunks, all but the first one full.
@@ -61,11 +58,13 @@ pub struct Wheel {
     end: u128,
     /// Buckets are named by how they differ from this.
     reference: u128,
-    buckets: Vec<Bucket>,
+    buckets: Box<[[Bucket; DIGITS]; LEVELS]>,
     /// The digits of each level that have a bucket, and the levels that have any.
     digits: [[u64; DIGITS / 64]; LEVELS],
     levels: u16,
     chunks: Vec<Chunk>,
+    /// The chunk that follows each.
+    next: Vec<u32>,
     /// Chunks that are not in use, as a list.
     spare: u32,
 }
@@ -77,10 +76,11 @@ impl Pending for Wheel {
             beside: BinaryHeap::new(),
             end: 0,
             reference: 0,
-            buckets: vec![EMPTY; LEVELS * DIGITS],
+            buckets: Box::new([[EMPTY; DIGITS]; LEVELS]),
             digits: [[0; DIGITS / 64]; LEVELS],
             levels: 0,
             chunks: Vec::with_capacity(capacity / CHUNK),
+            next: Vec::with_capacity(capacity / CHUNK),
             spare: NONE,
         }
     }
@@ -113,8 +113,8 @@ impl Pending for Wheel {
     }
 
     #[inline]
-    fn ahead(&self, n: usize) -> Option<Key> {
-        self.front.len().checked_sub(n + 1).map(|at| self.front[at])
+    fn soon(&self) -> &[Key] {
+        &self.front
     }
 }
 
@@ -165,17 +165,16 @@ impl Wheel {
         let mut common = Common::OF_NONE;
         let mut rest = bucket;
         while let Some((chunk, len)) = rest.first_chunk() {
-            let Chunk { keys, next } = &self.chunks[chunk];
-            common = common.with(&keys[..len]);
-            rest = rest.after(len, *next);
+            common = common.with(&self.chunks[chunk][..len]);
+            rest = rest.after(len, self.next[chunk]);
         }
         let level = self.refer_to(common);
         let mut rest = bucket;
         while let Some((chunk, len)) = rest.first_chunk() {
-            let Chunk { keys, next } = self.chunks[chunk].clone();
+            let keys = self.chunks[chunk];
+            rest = rest.after(len, self.next[chunk]);
             self.free(chunk);
             keys[..len].iter().for_each(|&key| self.put(level, key));
-            rest = rest.after(len, next);
         }
     }
 
@@ -183,9 +182,8 @@ impl Wheel {
     fn collect(&mut self, bucket: Bucket) {
         let mut rest = bucket;
         while let Some((chunk, len)) = rest.first_chunk() {
-            let Chunk { keys, next } = &self.chunks[chunk];
-            self.front.extend_from_slice(&keys[..len]);
-            rest = rest.after(len, *next);
+            self.front.extend_from_slice(&self.chunks[chunk][..len]);
+            rest = rest.after(len, self.next[chunk]);
             self.free(chunk);
         }
     }
@@ -201,17 +199,16 @@ impl Wheel {
     /// Puts a key into its bucket of a level.
     #[inline]
     fn put(&mut self, level: usize, key: Key) {
-        let digit = (key.bits() >> (8 * level)) as u8;
-        let bucket = level * DIGITS + usize::from(digit);
-        let Bucket { mut first, len } = self.buckets[bucket];
+        let digit = key.bits().to_le_bytes()[level];
+        let Bucket { mut first, len } = self.buckets[level][usize::from(digit)];
         let at = len as usize % CHUNK;
         if at == 0 {
             first = self.new_chunk(first);
             self.digits[level][usize::from(digit / 64)] |= 1 << (digit % 64);
             self.levels |= 1 << level;
         }
-        self.chunks[first as usize].keys[at] = key;
-        self.buckets[bucket] = Bucket { first, len: len + 1 };
+        self.chunks[first as usize][at] = key;
+        self.buckets[level][usize::from(digit)] = Bucket { first, len: len + 1 };
     }
 
     fn lowest_digit(&self, level: usize) -> usize {
@@ -226,22 +223,23 @@ impl Wheel {
         if self.digits[level] == [0; DIGITS / 64] {
             self.levels &= !(1 << level);
         }
-        std::mem::replace(&mut self.buckets[level * DIGITS + digit], EMPTY)
+        std::mem::replace(&mut self.buckets[level][digit], EMPTY)
     }
 
     /// A chunk in front of `next`.
     fn new_chunk(&mut self, next: u32) -> u32 {
         let chunk = self.spare;
         if chunk == NONE {
-            self.chunks.push(Chunk { keys: [Key::LEAST; CHUNK], next });
-            return self.chunks.len() as u32 - 1;
+            self.chunks.push([Key::LEAST; CHUNK]);
+            self.next.push(next);
+            return self.next.len() as u32 - 1;
         }
-        self.spare = std::mem::replace(&mut self.chunks[chunk as usize].next, next);
+        self.spare = std::mem::replace(&mut self.next[chunk as usize], next);
         chunk
     }
 
     fn free(&mut self, chunk: usize) {
-        self.chunks[chunk].next = self.spare;
+        self.next[chunk] = self.spare;
         self.spare = chunk as u32;
     }
 }
@@ -278,7 +276,11 @@ impl Common {
 /// The number of the byte, from the end, of the highest bit that is set.
 #[inline]
 fn level_of(bits: u128) -> usize {
-    (127 - (bits | 1).leading_zeros() as usize) / 8
+    // Most keys differ in their time.
+    match (bits >> 64) as u64 {
+        0 => (bits as u64 | 1).ilog2() as usize / 8,
+        time => 8 + time.ilog2() as usize / 8,
+    }
 }
 
 /// `bits` without those of level `level` and below.

@@ -15,6 +15,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 {
     /// Attempt number `number` of a request reaches the provider; `limit` is when its client
     /// stops waiting, if that is still to be scheduled.
+    #[inline]
     pub(super) fn reach(&mut self, request: u32, step: u32, number: u32, limit: Time) {
         let now = self.events.now();
         let (g, _) = self.split(request);

@@ -14,12 +14,14 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     Simulation<'a, O, P, BITS, PLAIN>
 {
     /// The attempt under way has failed: layer `l` gives its permit back and decides.
+    #[inline]
     pub(super) fn fail(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         self.attempt_over(request, l, End::Failed(&failure));
         self.decide(request, l, failure);
     }
 
     /// Layer `l` has seen `failure`: it retries, or the failure becomes that of the layer around.
+    #[inline]
     pub(super) fn decide(&mut self, request: u32, l: usize, failure: Failure<'a>) {
         self.decide_after(request, l, failure, None);
     }

@@ -135,6 +135,18 @@ impl<'a> Group<'a> {
         Draws { streams: self.streams, number: self.number(place), step }
     }
 
+    /// Reads what an event of the request at `place` needs; what it gives means nothing.
+    #[inline]
+    pub(super) fn touch(&self, place: u32) -> u32 {
+        let at = place as usize;
+        let state = self.requests.states.get(at).map_or(0, |state| state.step);
+        let number = match &self.ranks {
+            Ranks::Herd { numbers } => numbers.get(at).copied().unwrap_or(0),
+            _ => 0,
+        };
+        self.layers.iter().fold(state ^ number, |read, layer| read ^ layer.touch(at))
+    }
+
     pub(super) fn created(&self, place: u32) -> Time {
         match &self.plan.arrivals {
             Arrivals::Burst(burst) => burst.arrival(self.number(place), &self.streams),

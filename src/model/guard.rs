@@ -49,6 +49,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     }
 
     /// An attempt of layer `l` is over: its permit is free, and who counts learns how it ended.
+    #[inline]
     pub(super) fn attempt_over(&mut self, request: u32, l: usize, end: End<'_>) {
         if l == 0 {
             self.close_connection(request);

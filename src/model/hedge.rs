@@ -71,6 +71,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 
     /// The attempt sent at `step` has failed: the innermost layer decides when no other is in
     /// flight beside it.
+    #[inline]
     pub(super) fn attempt_failed(&mut self, request: u32, step: u32, failure: Failure<'a>) {
         if PLAIN || self.flight(request).is_none_or(|flight| flight.remove(step)) {
             self.fail(request, 0, failure);

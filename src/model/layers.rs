@@ -178,6 +178,14 @@ impl<'a> LayerState<'a> {
         }
     }
 
+    /// Reads what it remembers of the request at place `at`; what it gives means nothing.
+    #[inline]
+    pub(super) fn touch(&self, at: usize) -> u32 {
+        let expiry = self.expiry.as_ref().and_then(|column| column.0.get(at)).copied();
+        let attempts = self.attempts.0.get(at).copied().unwrap_or(0);
+        attempts ^ expiry.unwrap_or(0) as u32
+    }
+
     /// A call of the request at `place` enters the layer.
     #[inline]
     pub(super) fn enter(&mut self, now: Time, place: u32) {

@@ -78,7 +78,17 @@ pub(super) struct Simulation<'a, O, P, const BITS: u32, const PLAIN: bool> {
     pub(super) timeline: Timeline,
     pub(super) observer: &'a mut O,
     pub(super) too_many_steps: bool,
+    /// More requests than the fast memory holds are pending.
+    crowded: bool,
+    /// What [`Simulation::look_ahead`] has read, so that it is read.
+    read: u32,
 }
+
+/// So many requests fit into the second cache of most machines.
+const CROWD: u32 = 1 << 15;
+
+/// Events that are looked at ahead of their turn. Memory serves about so many reads at once.
+const AHEAD: u64 = 16;
 
 impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     Simulation<'a, O, P, BITS, PLAIN>
@@ -102,7 +112,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             groups.push(Group::new(group, &streams, layers));
         }
         let clients: Vec<u32> = plan.groups.iter().map(|group| group.clients).collect();
-        let known = plan.groups.iter().map(|group| group.known() as usize).sum();
+        let known: usize = plan.groups.iter().map(|group| group.known() as usize).sum();
         let last_class = plan.groups.iter().map(|group| group.priority).max();
         let classes = 1 + usize::from(last_class.unwrap_or(0));
         Simulation {
@@ -119,6 +129,8 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             timeline: Timeline::of(&plan.providers),
             observer,
             too_many_steps: false,
+            crowded: known > CROWD as usize,
+            read: 0,
         }
     }
 
@@ -126,6 +138,9 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         self.schedule_timeline();
         self.start();
         while let Some(key) = self.events.pop_before(self.plan.horizon) {
+            if self.crowded && self.handled.is_multiple_of(AHEAD) {
+                self.look_ahead();
+            }
             self.handled += 1;
             let (time, rest) = key.halves();
             self.fingerprint.add(time);
@@ -134,6 +149,17 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             self.check_progress()?;
         }
         self.finish()
+    }
+
+    /// Reads what the next events will need, all of it at once: one after the other they would wait for
+    /// memory each. Nothing comes of it but that it is near.
+    fn look_ahead(&mut self) {
+        let soon = self.events.soon().iter().rev().take(AHEAD as usize);
+        let touch = |read: u32, key: &Key| {
+            let (g, place) = self.split(self.by_rank(key.rank()));
+            read ^ self.groups[g].touch(place)
+        };
+        self.read = soon.fold(self.read, touch);
     }
 
     fn check_progress(&self) -> Result<(), RunError> {
@@ -299,6 +325,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     }
 
     fn finish(mut self) -> Result<Report, RunError> {
+        std::hint::black_box(self.read);
         let open: Vec<u64> = self.groups.iter().map(Group::open).collect();
         let admissions = || self.providers.iter().map(|provider| &provider.admission);
         let waiting = admissions().map(|admission| admission.waiting() as u64).sum::<u64>();

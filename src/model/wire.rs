@@ -190,6 +190,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 
     /// The provider has something to say to the attempt sent at `step`, if its client still
     /// waits.
+    #[inline]
     pub(super) fn say(&mut self, request: u32, step: u32, word: Word<'a>) {
         if !self.awaited(request, step) {
             return;

@@ -11,6 +11,8 @@ use crate::units::{Rate, Time};
 pub(super) struct Bucket {
     rate: Rate,
     burst: u64,
+    /// The level at which it is full.
+    full: i128,
     level: i128,
     at: Time,
 }
@@ -18,9 +20,8 @@ pub(super) struct Bucket {
 impl Bucket {
     /// A full bucket.
     pub(super) fn new(rate: Rate, burst: u64) -> Bucket {
-        let mut bucket = Bucket { rate, burst, level: 0, at: 0 };
-        bucket.level = bucket.units(burst);
-        bucket
+        let full = i128::from(burst) * i128::from(rate.period());
+        Bucket { rate, burst, full, level: full, at: 0 }
     }
 
     fn units(&self, amount: u64) -> i128 {
@@ -32,8 +33,10 @@ impl Bucket {
         if now == self.at {
             return;
         }
-        let refill = i128::from(now - self.at) * i128::from(self.rate.events());
-        self.level = (self.level + refill).min(self.units(self.burst));
+        if self.level < self.full {
+            let refill = i128::from(now - self.at) * i128::from(self.rate.events());
+            self.level = (self.level + refill).min(self.full);
+        }
         self.at = now;
     }
 
@@ -46,10 +49,7 @@ impl Bucket {
             return Ok(());
         }
         let possible = amount <= self.burst && self.burst > 0;
-        Err(Wait {
-            fits: self.until(price).filter(|_| possible),
-            whole: self.until(self.units(self.burst)),
-        })
+        Err(Wait { fits: self.until(price).filter(|_| possible), whole: self.until(self.full) })
     }
 
     /// Nanoseconds until the level is reached.
@@ -70,7 +70,7 @@ impl Bucket {
     pub(super) fn settle(&mut self, now: Time, reserved: u64, actual: u64) {
         self.refill(now);
         let back = self.units(reserved) - self.units(actual);
-        self.level = (self.level + back).min(self.units(self.burst));
+        self.level = (self.level + back).min(self.full);
     }
 
     /// Another rate and size from `now` on; what it holds stays, as far as it has room.
@@ -79,9 +79,10 @@ impl Bucket {
         let held = self.level;
         let old = i128::from(self.rate.period());
         (self.rate, self.burst) = (rate, burst);
+        self.full = self.units(burst);
         let scaled =
             held / old * i128::from(rate.period()) + held % old * i128::from(rate.period()) / old;
-        self.level = scaled.min(self.units(burst));
+        self.level = scaled.min(self.full);
     }
 }
 
