@@ -94,15 +94,7 @@ fn against_runs(name: &str, document: Document, tables_of: u32) -> [Duration; 2]
     [row, run]
 }
 
-const FIVE_CLIENTS: &str = r#"
-[workload]
-clients = 5
-burst = {}
-[provider]
-service = "100ms"
-[[client.layers]]
-name = "client"
-"#;
+const FIVE_CLIENTS: &str = include_str!("five-clients.toml");
 
 criterion_group!(benches, rows);
 

@@ -8,15 +8,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use retrylab::experiment::Cell;
 use retrylab::scenario::Document;
 
-const SMALL: &str = r#"
-[workload]
-clients = 5
-burst = {}
-[provider]
-service = "100ms"
-[[client.layers]]
-name = "client"
-"#;
+const SMALL: &str = include_str!("five-clients.toml");
 
 /// The longest scenario under `experiments`, with its folder.
 fn largest() -> (PathBuf, String) {

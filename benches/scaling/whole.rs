@@ -10,15 +10,7 @@ use crate::sweeps::{run_whole, sweep};
 use crate::table::{markdown, time, whole};
 
 /// The least that has all metrics: what a sweep costs besides its runs is most of it.
-const FIVE_CLIENTS: &str = r#"
-[workload]
-clients = 5
-burst = {}
-[provider]
-service = "100ms"
-[[client.layers]]
-name = "client"
-"#;
+const FIVE_CLIENTS: &str = include_str!("../five-clients.toml");
 
 fn five_clients() -> Document {
     Document::parse("five", FIVE_CLIENTS.to_owned(), PathBuf::new()).expect("a valid scenario")

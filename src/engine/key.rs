@@ -157,5 +157,8 @@ mod tests {
             Key::new(2, Class::Refill, 0, 0),
         ];
         assert!(sorted.is_sorted());
+        let classes = Class::ALL.map(|class| Key::new(2, class, 0, 0).class());
+        assert_eq!(classes, Class::ALL);
+        assert!(sorted.iter().all(|key| Class::ALL.contains(&key.class())));
     }
 }
