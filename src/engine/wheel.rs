@@ -1,12 +1,12 @@
-//! The pending events of a storm of any size: a radix heap with a sorted front.
+//! Pending events, few or many: a radix heap with a sorted front.
 //!
 //! Keys are numbers of 16 bytes. A key that is far away lies in a bucket, named by the highest byte
 //! in which it differs from a *reference* and by the value of that byte: the lowest bucket that is
 //! not empty has all keys that come next. When it is small it is sorted and becomes the *front*;
 //! otherwise it is spread over the buckets of the next byte in which its keys differ. So every key
 //! is moved a few times, in the order of memory, whatever the number of events and however the
-//! delays are distributed: there is no width of a bucket to choose, and a herd at one instant is
-//! told apart by its ranks. Keys that are added below the end of the front, as short delays are, go
+//! delays are distributed: there is no width of a bucket to choose, and events of one instant
+//! are told apart by their ranks. Keys that are added below the end of the front, as short delays are, go
 //! into a small binary heap beside it; when that gets large, both are put back into buckets.
 //!
 //! The radix heap is R. K. Ahuja, K. Mehlhorn, J. B. Orlin, R. E. Tarjan, "Faster algorithms for the
@@ -19,7 +19,7 @@ use std::collections::BinaryHeap;
 use super::{Key, Pending};
 use crate::units::Time;
 
-/// A bucket with at most so many keys is sorted: those of a herd that differ in the last byte of their
+/// A bucket with at most so many keys is sorted: those of one instant that differ in the last byte of their
 /// rank alone, and so would each get a bucket of its own, are among them.
 const FRONT: usize = DIGITS;
 
@@ -128,24 +128,30 @@ impl Wheel {
         }
     }
 
-    /// Puts the front and what is beside it back into buckets. All of them share with the reference
-    /// the byte in which keys in buckets differ from it, so that those stay where they are.
+    /// Puts the front and what is beside it back into buckets. The reference moves to where they begin, so
+    /// that buckets of a byte in which they differ from the old one are filed anew with them; those of
+    /// higher bytes stay where they are.
     #[cold]
     fn disperse(&mut self) {
-        let beside = self.beside.drain().map(|Reverse(key)| key);
-        let keys: Vec<Key> = self.front.drain(..).chain(beside).collect();
-        let level = self.refer_to(Common::OF_NONE.with(&keys));
+        self.front.extend(self.beside.drain().map(|Reverse(key)| key));
+        let Common { all, any } = Common::OF_NONE.with(&self.front);
+        let highest = level_of((all ^ self.reference) | (any ^ self.reference));
+        while self.levels != 0 && self.levels.trailing_zeros() as usize <= highest {
+            let bucket = self.take_lowest().1;
+            self.collect(bucket);
+        }
+        let mut keys = std::mem::take(&mut self.front);
+        self.refer_to(Common::OF_NONE.with(&keys));
         self.end = self.reference;
-        keys.iter().for_each(|&key| self.put(level, key));
+        keys.drain(..).for_each(|key| self.push(key));
+        self.front = keys;
     }
 
     /// Makes a new front of the lowest bucket; false when there is none.
     #[inline(never)]
     fn refill(&mut self) -> bool {
         while self.levels != 0 {
-            let level = self.levels.trailing_zeros() as usize;
-            let digit = self.lowest_digit(level);
-            let bucket = self.take(level, digit);
+            let ((level, digit), bucket) = self.take_lowest();
             // All keys of a bucket of the last byte are equal.
             if bucket.len as usize > FRONT && level > 0 {
                 self.spread(bucket);
@@ -211,19 +217,17 @@ impl Wheel {
         self.buckets[level][usize::from(digit)] = Bucket { first, len: len + 1 };
     }
 
-    fn lowest_digit(&self, level: usize) -> usize {
-        let words = &self.digits[level];
+    /// Takes the lowest bucket out, of which there is one; its level and its digit as well.
+    fn take_lowest(&mut self) -> ((usize, usize), Bucket) {
+        let level = self.levels.trailing_zeros() as usize;
+        let words = &mut self.digits[level];
         let word = words.iter().position(|word| *word != 0).unwrap_or(0);
-        word * 64 + words[word].trailing_zeros() as usize
-    }
-
-    /// Takes a bucket out.
-    fn take(&mut self, level: usize, digit: usize) -> Bucket {
-        self.digits[level][digit / 64] &= !(1 << (digit % 64));
-        if self.digits[level] == [0; DIGITS / 64] {
+        let digit = word * 64 + words[word].trailing_zeros() as usize;
+        words[word] &= words[word] - 1;
+        if *words == [0; DIGITS / 64] {
             self.levels &= !(1 << level);
         }
-        std::mem::replace(&mut self.buckets[level][digit], EMPTY)
+        ((level, digit), std::mem::replace(&mut self.buckets[level][digit], EMPTY))
     }
 
     /// A chunk in front of `next`.
@@ -368,6 +372,41 @@ mod tests {
             }
         }
         assert_eq!(popped, 100_000);
+    }
+
+    /// A single event, whose front reaches far, brings about crowds, each at its own distance: what has
+    /// been put back into buckets is put back again for the sake of nearer ones.
+    #[test]
+    fn crowds_at_any_distance_stay_in_order() {
+        for seed in 0..300 {
+            let mut stream = Streams::new(seed, 1).stream(Purpose::Backoff, 0, 0);
+            let (mut wheel, mut heap) = (Wheel::with_capacity(0), Heap::with_capacity(0));
+            let mut now = stream.below(1 << 50);
+            for round in 0..20 {
+                let first = at(now + stream.below(1 << 40), 0);
+                wheel.push(first);
+                heap.push(first);
+                for _ in 0..stream.below(8) {
+                    let key = wheel.pop_before(Time::MAX);
+                    assert_eq!(key, heap.pop_before(Time::MAX), "seed {seed}, round {round}");
+                    now = key.map_or(now, Key::time);
+                }
+                for crowd in 1..=stream.below(5) as u32 {
+                    let distance = 1 << stream.below(38);
+                    for rank in 0..stream.below(900) as u32 {
+                        let time = now + distance + stream.below(distance);
+                        let key = Key::new(time, Class::Attempt, rank, crowd);
+                        wheel.push(key);
+                        heap.push(key);
+                    }
+                }
+                for _ in 0..stream.below(2_000) {
+                    let key = wheel.pop_before(Time::MAX);
+                    assert_eq!(key, heap.pop_before(Time::MAX), "seed {seed}, round {round}");
+                    now = key.map_or(now, Key::time);
+                }
+            }
+        }
     }
 
     #[test]
