@@ -1,9 +1,9 @@
 //! An attempt at the provider: accepted, admitted or refused, served.
 
-use super::Observer;
 use super::provider::Refusal;
 use super::simulation::Simulation;
 use super::wire::Word;
+use super::{Moment, Observer, Refuser, Service};
 use crate::answer::Failure;
 use crate::client::ReplyAtTimeout;
 use crate::engine::{Class, Pending};
@@ -21,13 +21,17 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let (g, _) = self.split(request);
         let provider = self.provider_of(step);
         self.observer.attempt(now, (g, provider), number);
+        self.tell_of(request, Moment::Arrived { step, number, provider });
         match self.providers[provider].connect(now) {
             None => {
                 self.books(request).reset += 1;
+                let (by, failure) = (Refuser::Connections, Failure::Reset);
+                self.tell_of(request, Moment::Refused { step, by, failure });
                 self.say(request, step, Word::Failure(Failure::Reset));
             }
             Some(at) if at > now => {
                 self.books(request).in_backlog += 1;
+                self.tell_of(request, Moment::InBacklog { step, until: at });
                 self.schedule(limit, Class::Timeout, request, step);
                 // Beyond the horizon it stays in the backlog.
                 self.schedule(at, Class::Accept, request, step);
@@ -40,7 +44,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         self.books(request).in_backlog -= 1;
         if !self.awaited(request, step) {
             self.books(request).gone_before_accept += 1;
-            return;
+            return self.tell_of(request, Moment::GoneBeforeAccept { step });
         }
         let later = self.flight(request).map_or(0, |flight| flight.sent_after(step));
         let number = self.state(request).attempts - later;
@@ -71,19 +75,23 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let refusal = struck.or_else(|| asked.has_no_room(now, who, priority, tokens));
         if let Some(refusal) = refusal {
             let books = &mut self.groups[g].ledger;
-            let (count, failure) = match refusal {
+            let (count, by, failure) = match refusal {
                 Refusal::Silence => {
                     books.unanswered += 1;
+                    self.tell_of(request, Moment::Swallowed { step });
                     return self.schedule(limit, Class::Timeout, request, step);
                 }
-                Refusal::Fault(failure) => (&mut books.refused_by_fault, failure),
-                Refusal::Operator(failure) => (&mut books.refused_by_operator, failure),
-                Refusal::Limit(kind, failure) => {
-                    (&mut books.refused_by_limit[kind as usize], failure)
+                Refusal::Fault(failure) => (&mut books.refused_by_fault, Refuser::Fault, failure),
+                Refusal::Operator(failure) => {
+                    (&mut books.refused_by_operator, Refuser::Operator, failure)
                 }
-                Refusal::Load(failure) => (&mut books.refused_by_load, failure),
+                Refusal::Limit(kind, failure) => {
+                    (&mut books.refused_by_limit[kind as usize], Refuser::Limit(kind), failure)
+                }
+                Refusal::Load(failure) => (&mut books.refused_by_load, Refuser::Load, failure),
             };
             *count += 1;
+            self.tell_of(request, Moment::Refused { step, by, failure });
             return self.say(request, step, Word::Failure(failure));
         }
         let job = Job { request, step, attempt: number, priority, admitted: now };
@@ -126,6 +134,11 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             None if PLAIN => self.error(request, step),
             None => self.error(request, step).or_else(|| self.write_row(request, step)),
         };
+        if O::HEARS_MOMENTS {
+            let broken = if broken.is_some() { Service::Broken } else { Service::Answer };
+            let end = error.map_or(broken, Service::Error);
+            self.tell_of(request, Moment::Served { step, end });
+        }
         // Whoever is next in line finds the answer.
         match broken.is_none() && error.is_none() {
             _ if PLAIN => {}

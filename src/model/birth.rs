@@ -1,7 +1,7 @@
 //! How requests come into being, and what their end brings about.
 
 use super::simulation::{Phase, Simulation};
-use super::{Arrivals, Observer};
+use super::{Arrivals, Moment, Observer};
 use crate::answer::Outcome;
 use crate::engine::{Class, Pending};
 
@@ -77,6 +77,8 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             *created = now;
         }
         let layers = group.layers.len();
+        self.tell_of(request, Moment::Created);
+        let group = &self.groups[g];
         let last_scheduled = place + 1 == group.next_request;
         if last_scheduled && !matches!(group.plan.arrivals, Arrivals::ClosedLoop { .. }) {
             self.schedule_next_arrival(g);
@@ -90,6 +92,8 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         self.advance(request, Phase::Resolved);
         let group = &mut self.groups[g];
         self.observer.resolved(now, g, group.created(place), outcome);
+        self.tell_of(request, Moment::Resolved { outcome });
+        let group = &mut self.groups[g];
         if group.tasks.is_some() {
             return self.on_call_resolved(g, place, outcome);
         }

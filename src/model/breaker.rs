@@ -1,8 +1,8 @@
 //! The breakers of layers: what they let through, and how it ended.
 
-use super::Observer;
 use super::guard::End;
 use super::simulation::Simulation;
+use super::{Moment, Observer};
 use crate::client::{Breaker, Counts, Scope, Ticket};
 use crate::engine::Pending;
 use crate::rng::{Purpose, Stream};
@@ -85,6 +85,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             let count = &mut self.groups[g].layers[l].count;
             count.breaker_openings += 1;
             count.breaker_open += until.min(self.plan.horizon) - now;
+            self.tell_of(request, Moment::BreakerOpens { layer: l, until });
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::Observer;
 use super::group;
 use super::guard::End;
 use super::pool::Slot;
 use super::simulation::{Phase, Simulation};
+use super::{Moment, Observer};
 use crate::answer::{Failure, Reason};
 use crate::engine::{Class, Pending};
 use crate::units::Time;
@@ -21,7 +21,9 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         for l in (0..above).rev() {
             let layer = &mut self.groups[g].layers[l];
             layer.enter(now, place);
-            let goes_on = (!layer.guarded || self.admit_call(request, l))
+            let guarded = layer.guarded;
+            self.tell_of(request, Moment::CallBegins { layer: l });
+            let goes_on = (!guarded || self.admit_call(request, l))
                 && self.acquire(request, l)
                 && self.start_attempt(request, l);
             if !goes_on {
@@ -69,15 +71,18 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// Takes a permit of layer `l`, or gets in line for one.
     #[inline(always)]
     pub(super) fn acquire(&mut self, request: u32, l: usize) -> bool {
-        match self.semaphore(request, l) {
-            None => true,
-            Some(semaphore) => semaphore.try_acquire() || self.get_in_line(request, l),
+        let Some(semaphore) = self.semaphore(request, l) else { return true };
+        if !semaphore.try_acquire() {
+            return self.get_in_line(request, l);
         }
+        self.tell_of(request, Moment::GotPermit { layer: l });
+        true
     }
 
     /// Waits for a permit of layer `l`.
     fn get_in_line(&mut self, request: u32, l: usize) -> bool {
         let step = self.advance(request, Phase::Waiting(l as u8));
+        self.tell_of(request, Moment::WaitsForPermit { layer: l });
         let (_, place) = self.split(request);
         let limit = self.earliest_limit(request, l).min(self.layers(request)[l].deadline(place));
         if let Some(semaphore) = self.semaphore(request, l) {
@@ -91,6 +96,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     #[inline(always)]
     pub(super) fn release(&mut self, request: u32, l: usize) {
         if let Some(slot) = self.layers(request)[l].semaphore {
+            self.tell_of(request, Moment::GaveBackPermit { layer: l });
             self.hand_on(request, slot);
         }
     }
@@ -110,6 +116,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             && let Phase::Waiting(l) = state(next).phase
         {
             let step = self.advance(next, Phase::Granted(l));
+            self.tell_of(next, Moment::GotPermit { layer: l.into() });
             self.schedule(now, Class::Attempt, next, step);
         }
     }
@@ -170,6 +177,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
                 continue;
             }
             let failure = if is_deadline { Failure::Timeout } else { self.timed_out(request, l) };
+            self.tell_of(request, Moment::TimedOut { layer: l, deadline: is_deadline });
             self.abandon(request, calling..l, held);
             if l >= running {
                 self.attempt_over(request, l, End::Failed(&failure));

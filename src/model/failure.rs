@@ -1,9 +1,9 @@
 //! What follows from a failure: a retry, or the failure of the layer around.
 
-use super::Observer;
 use super::guard::End;
 use super::layers::LayerState;
 use super::simulation::{Phase, Simulation};
+use super::{Moment, Observer};
 use crate::answer::{Failure, Outcome, Reason};
 use crate::client::{After, Told};
 use crate::engine::{Class, Pending};
@@ -124,7 +124,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
                 Told::Nothing
             }
         };
-        match told {
+        let chosen = match told {
             Told::Stop => Err(Reason::NotRetryable),
             Told::Wait(wait) => Ok(wait),
             Told::Nothing => Ok(own_wait(layer, place, failure.status_code(), stream)),
@@ -132,7 +132,11 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
                 let own = own_wait(layer, place, failure.status_code(), stream);
                 Ok(wait.clamp(own, own.saturating_add(window)))
             }
+        };
+        if let Ok(wait) = chosen {
+            self.tell_of(request, Moment::Chose { layer: l, wait, told });
         }
+        chosen
     }
 
     /// Sleeps until the next attempt of layer `l`, or until a layer outside runs out of time.
@@ -149,6 +153,10 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     fn rest(&mut self, request: u32, l: usize, wait: u64) -> bool {
         let wake = self.events.now().saturating_add(wait);
         let step = self.advance(request, Phase::Backoff(l as u8));
+        if O::HEARS_MOMENTS {
+            let attempts = self.layers(request)[l].attempts(self.split(request).1);
+            self.tell_of(request, Moment::Sleeps { layer: l, attempts, wait });
+        }
         let limit = self.earliest_limit(request, l);
         let wakes = wake < limit;
         let (at, class) = if wakes { (wake, Class::Attempt) } else { (limit, Class::Timeout) };
@@ -158,6 +166,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 
     /// Layer `l` gives up; the layer around it decides next.
     pub(super) fn give_up(&mut self, request: u32, l: usize, failure: Failure<'a>, reason: Reason) {
+        self.tell_of(request, Moment::GivesUp { layer: l, reason, failure });
         self.call_over(request, l, End::Failed(&failure));
         let outer = l + 1;
         if outer == self.layers(request).len() {

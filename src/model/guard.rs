@@ -1,7 +1,7 @@
 //! What stands between a layer and its attempts, and learns how they end.
 
-use super::Observer;
 use super::simulation::Simulation;
+use super::{Moment, Observer};
 use crate::answer::{Failure, Gate, Reason};
 use crate::client::Counts;
 use crate::engine::Pending;
@@ -26,6 +26,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         self.deposit_of_call(request, l);
         let admitted = self.admitted(request, l, Counts::Calls);
         if !admitted {
+            self.tell_of(request, Moment::HeldBack { layer: l, gate: Gate::Breaker });
             self.give_up(request, l, Failure::NotSent(Gate::Breaker), Reason::Breaker);
         }
         admitted
@@ -44,6 +45,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         } else {
             return true;
         };
+        self.tell_of(request, Moment::HeldBack { layer: l, gate: refused });
         self.fail(request, l, Failure::NotSent(refused));
         false
     }

@@ -1,7 +1,7 @@
 //! Attempts beside each other: hedges, and what becomes of those that lose.
 
-use super::Observer;
 use super::simulation::Simulation;
+use super::{Moment, Observer};
 use crate::answer::Failure;
 use crate::client::Flight;
 use crate::engine::{Class, Pending};
@@ -42,7 +42,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     pub(super) fn hedge(&mut self, request: u32) {
         if !self.pay_for_hedge(request) {
             self.books(request).hedges_refused += 1;
-            return;
+            return self.tell_of(request, Moment::HedgeRefused);
         }
         let state = self.state_mut(request);
         state.attempts += 1;
@@ -54,6 +54,8 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let books = self.books(request);
         books.attempts += 1;
         books.hedges += 1;
+        let provider = self.provider_of(step);
+        self.tell_of(request, Moment::Sent { step, number, provider, hedge: true });
         self.plan_hedge(request, step);
         // The limits of time are those of the first attempt, under the new step.
         self.schedule(self.limit_from(request, 0), Class::Timeout, request, step);
@@ -73,6 +75,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// flight beside it.
     #[inline]
     pub(super) fn attempt_failed(&mut self, request: u32, step: u32, failure: Failure<'a>) {
+        self.tell_of(request, Moment::AttemptFailed { step, failure });
         if PLAIN || self.flight(request).is_none_or(|flight| flight.remove(step)) {
             self.fail(request, 0, failure);
         }

@@ -1,7 +1,7 @@
 //! What an attempt needs before it is sent: a connection, and the CPU of its process.
 
 use super::simulation::{Phase, Simulation};
-use super::{GroupPlan, Observer, group};
+use super::{GroupPlan, Moment, Observer, group};
 use crate::client::Semaphore;
 use crate::engine::{Class, Pending};
 use crate::host::{Host, PoolScope, Process, TimeoutStarts};
@@ -94,6 +94,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             return self.use_process(request);
         }
         let step = self.advance(request, Phase::Dialing);
+        self.tell_of(request, Moment::WaitsForConnection);
         let limit = self.limit_from(request, 0);
         let host = self.groups[g].host.as_mut();
         if let Some(pool) = host.and_then(|host| host.pool(client, number)) {
@@ -119,6 +120,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             return self.send_from_host(request);
         }
         let step = self.advance(request, Phase::Sending);
+        self.tell_of(request, Moment::WaitsForProcess);
         match done.filter(|done| *done < limit) {
             Some(done) => self.schedule(done, Class::Attempt, request, step),
             None => self.schedule(limit, Class::Timeout, request, step),
@@ -179,6 +181,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let pool = group.host.as_mut().and_then(|host| host.pool(client, number));
         if let Some(next) = pool.and_then(|pool| pool.release(now, still_waits)) {
             let step = self.advance(next, Phase::Connected);
+            self.tell_of(next, Moment::GotConnection);
             self.schedule(now, Class::Attempt, next, step);
         }
     }

@@ -22,6 +22,7 @@ mod hedge;
 mod host;
 mod layers;
 mod ledger;
+mod moment;
 mod observer;
 mod pace;
 mod pool;
@@ -37,6 +38,7 @@ mod work;
 
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};
+pub use moment::{Moment, Refuser, Service, Who};
 pub use observer::{Observer, Side};
 pub use provider::ProviderPlan;
 

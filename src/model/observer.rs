@@ -1,5 +1,6 @@
 //! What a run tells those who watch it.
 
+use super::{Moment, Who};
 use crate::answer::{Failure, Outcome};
 use crate::server::Tokens;
 use crate::units::Time;
@@ -13,6 +14,11 @@ pub type Side = (usize, usize);
 /// provider. Every method does nothing by default.
 /// An observer cannot influence the run.
 pub trait Observer {
+    /// Whether it wants to hear of moments; a run that nobody tells stories of is compiled without them.
+    const HEARS_MOMENTS: bool = false;
+
+    /// Something happens to a request.
+    fn moment(&mut self, _now: Time, _who: Who, _moment: Moment<'_>) {}
     /// A request is created.
     fn created(&mut self, _now: Time, _group: usize) {}
     /// An attempt is sent, `waited` nanoseconds after its innermost layer let it through; only

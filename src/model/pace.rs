@@ -1,9 +1,9 @@
 //! Pacing: attempts that wait for their turn, and what a pace learns of their ends.
 
-use super::Observer;
 use super::group;
 use super::guard::End;
 use super::simulation::{Phase, Simulation};
+use super::{Moment, Observer};
 use crate::answer::{Failure, Gate};
 use crate::client::{Pace, Sign};
 use crate::engine::{Class, Pending};
@@ -29,10 +29,12 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         if rule.refuses() {
             group.layers[l].try_attempt(place);
             group.layers[l].count.pace_refused += 1;
+            self.tell_of(request, Moment::HeldBack { layer: l, gate: Gate::Pace });
             self.fail(request, l, Failure::NotSent(Gate::Pace));
             return false;
         }
         let step = self.advance(request, Phase::Pacing(l as u8));
+        self.tell_of(request, Moment::WaitsForTurn { layer: l });
         let limit = self.earliest_limit(request, l).min(self.layers(request)[l].deadline(place));
         self.schedule(limit, Class::Timeout, request, step);
         let group = &self.groups[g];
@@ -53,6 +55,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             let count = &mut group.layers[l].count;
             count.pace_waited += 1;
             count.pace_wait += now - since;
+            self.tell_of(request, Moment::GotTurn { layer: l });
         }
         self.serve_line(request, l);
         since.is_some()

@@ -1,9 +1,8 @@
 //! Requests with an idempotency key: what repeats attach to, and effects that happen twice.
 
-use super::GroupPlan;
-use super::Observer;
 use super::simulation::Simulation;
 use super::wire::Word;
+use super::{GroupPlan, Moment, Observer};
 use crate::answer::Failure;
 use crate::engine::{Class, Pending};
 use crate::server::{Job, Keys, Repeat};
@@ -36,6 +35,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             return false;
         }
         self.books(request).attached += 1;
+        self.tell_of(request, Moment::Attached { step, answered: repeat == Repeat::Answered });
         self.schedule(limit, Class::Timeout, request, step);
         if repeat == Repeat::Answered {
             self.books(request).replayed += 1;

@@ -1,8 +1,8 @@
 //! A streamed answer: its head arrives when service starts, and it may break off.
 
-use super::Observer;
 use super::simulation::{Phase, Simulation};
 use super::wire::Word;
+use super::{Moment, Observer};
 use crate::answer::Failure;
 use crate::client::TimeoutOf;
 use crate::engine::{Class, Pending};
@@ -19,6 +19,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             return;
         }
         self.state_mut(request).phase = Phase::Streaming;
+        self.tell_of(request, Moment::HeadArrives { step });
         let first =
             self.providers[self.provider_of(step)].first_token(|| self.tokens(request).input);
         let until = |timeout| if first > timeout { timeout } else { Time::MAX };
@@ -94,6 +95,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// Nothing more comes, and no error either.
     pub(super) fn hang(&mut self, request: u32, delivered: bool) {
         let step = self.advance(request, Phase::Hung(delivered));
+        self.tell_of(request, Moment::Hung { delivered });
         self.set_silence(request, step, |timeout| timeout);
         // Without a limit on silence the other limits are still to be kept.
         let next = self.limit_from(request, 0);

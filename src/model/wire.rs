@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::guard::End;
 use super::simulation::Simulation;
-use super::{GroupPlan, Observer};
+use super::{GroupPlan, Moment, Observer};
 use crate::answer::{Failure, Outcome};
 use crate::engine::{Class, Pending};
 use crate::host::{Path, Way};
@@ -107,6 +107,8 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let books = self.books(request);
         books.attempts += 1;
         books.first_attempts += u64::from(number == 1);
+        let provider = self.provider_of(step);
+        self.tell_of(request, Moment::Sent { step, number, provider, hedge: false });
         self.start_flight(request, step);
         let now = self.events.now();
         let (g, place) = self.split(request);
@@ -143,6 +145,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             }
             Way::Lost => {
                 group.ledger.lost_attempts += 1;
+                self.tell_of(request, Moment::LostAttempt { step });
                 self.schedule(limit, Class::Timeout, request, step);
             }
         }
@@ -160,6 +163,8 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             || self.groups[g].layers[0].limits_connecting();
         if gone && !self.awaited(request, step) {
             self.books(request).gone_before_accept += 1;
+            self.tell_of(request, Moment::Arrived { step, number, provider });
+            self.tell_of(request, Moment::GoneBeforeAccept { step });
             return self.observer.attempt(self.events.now(), (g, provider), number);
         }
         self.reach(request, step, number, Time::MAX);
@@ -205,7 +210,10 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
                 self.keep(request, step, word);
                 self.schedule(at, Class::Word, request, step);
             }
-            Way::Lost => self.books(request).lost_words += 1,
+            Way::Lost => {
+                self.books(request).lost_words += 1;
+                self.tell_of(request, Moment::LostAnswer { step });
+            }
         }
     }
 
@@ -266,6 +274,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     pub(super) fn send_answer(&mut self, request: u32, step: u32) {
         if !self.awaited(request, step) {
             self.books(request).late += 1;
+            self.tell_of(request, Moment::Late { step });
             return;
         }
         match self.way_back(request, step) {
@@ -275,7 +284,10 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
                 let at = self.events.now().saturating_add(latency);
                 self.schedule(at, Class::Answer, request, step);
             }
-            Way::Lost => self.books(request).lost_answers += 1,
+            Way::Lost => {
+                self.books(request).lost_answers += 1;
+                self.tell_of(request, Moment::LostAnswer { step });
+            }
         }
     }
 
@@ -310,6 +322,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     pub(super) fn deliver(&mut self, request: u32, step: u32, spent: Option<Tokens>) {
         if !self.awaited(request, step) || self.late_at_the_limit(request) {
             self.books(request).late += 1;
+            self.tell_of(request, Moment::Late { step });
             return;
         }
         self.land(request, step);
@@ -317,6 +330,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let spent = spent.unwrap_or_else(|| self.spent(request, step));
         let side = (g, self.provider_of(step));
         self.observer.delivered(self.events.now(), side, spent);
+        self.tell_of(request, Moment::Delivered { step, tokens: spent });
         if let Some(tasks) = &mut self.groups[g].tasks {
             tasks.on_answer(place, spent);
         }

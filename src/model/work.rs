@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Observer;
 use super::provider::Provider;
 use super::simulation::Simulation;
+use super::{Moment, Observer};
 use crate::answer::Failure;
 use crate::engine::{Class, Key, Pending};
 use crate::server::{BillingRule, Caller, CancelledWork, Job, Tokens, output_so_far};
@@ -39,6 +39,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     #[inline]
     pub(super) fn take_in(&mut self, job: Job) {
         self.books(job.request).on_admitted(job.admitted);
+        self.tell_of(job.request, Moment::Admitted { step: job.step });
         if PLAIN {
             return;
         }
@@ -74,6 +75,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         self.groups[g].ledger.on_started(now, ends - now);
         self.groups[g].ledger.cache_hits += u64::from(hit.is_some());
         self.observer.started(now, (g, provider), now - job.admitted);
+        self.tell_of(job.request, Moment::Started { step: job.step, hit: hit.is_some() });
         self.schedule(ends, Class::Completion, job.request, job.step);
         if !PLAIN {
             self.note_start(job, ends);
@@ -125,6 +127,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     pub(super) fn drop_work(&mut self, job: Job) {
         let now = self.events.now();
         self.books(job.request).on_dropped(now);
+        self.tell_of(job.request, Moment::Dropped { step: job.step });
         self.last_change = now;
         self.hand_out(job.request, job.step);
         self.let_go(job.request, job.step, 0);
@@ -150,6 +153,8 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             return;
         };
         self.forget_key(request, step);
+        let in_service = stay.service.is_some();
+        self.tell_of(request, Moment::TakenBack { step, in_service });
         match stay.service {
             None => {
                 let priority = self.groups[self.split(request).0].plan.priority;
@@ -192,6 +197,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     pub(super) fn lose_waiting(&mut self, job: Job) {
         let now = self.events.now();
         self.books(job.request).on_lost_waiting(now);
+        self.tell_of(job.request, Moment::Lost { step: job.step, in_service: false });
         self.break_off(job.request, job.step);
     }
 
@@ -202,6 +208,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let stay = self.providers[provider].in_hand.as_ref().and_then(|h| h.get(&(request, step)));
         let Some((_, ends)) = stay.and_then(|stay| stay.service) else { return };
         self.books(request).on_lost_served(now, ends - now);
+        self.tell_of(request, Moment::Lost { step, in_service: true });
         self.come_to_nothing(request, step);
         self.providers[provider].admission.leave();
         self.break_off(request, step);
@@ -277,6 +284,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let provider = self.provider_of(step);
         self.providers[provider].bill(tokens);
         self.observer.billed(self.events.now(), (g, provider), tokens);
+        self.tell_of(request, Moment::Billed { step, tokens });
     }
 
     /// Requests and steps of the work that a provider has in service, if it may be taken back.
