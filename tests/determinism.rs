@@ -9,7 +9,15 @@ use std::process::Command;
 use command::{here, retrylab, run};
 
 /// Files that are a pure function of version, scenario and seed.
-const FILES: [&str; 5] = ["runs.csv", "summary.csv", "windows.csv", "load.svg", "load.png"];
+const FILES: [&str; 7] = [
+    "runs.csv",
+    "summary.csv",
+    "windows.csv",
+    "waves.csv",
+    "completions.csv",
+    "load.svg",
+    "load.png",
+];
 
 fn study() -> String {
     here("experiments/studies/ten-second-outage/scenario.toml").display().to_string()

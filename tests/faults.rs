@@ -326,12 +326,14 @@ fn results_are_replaced_whole_and_notes_in_the_folder_stay() {
     assert_eq!(run(home.path(), &args).code, 0);
     let out = home.path().join("deep/er/out");
     let files = [
+        "completions.csv",
         "load.png",
         "load.svg",
         "manifest.json",
         "runs.csv",
         "scenario.toml",
         "summary.csv",
+        "waves.csv",
         "windows.csv",
     ];
     assert_eq!(names(&out), files);

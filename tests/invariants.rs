@@ -12,7 +12,8 @@ use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
 use retrylab::engine::Heap;
-use retrylab::model::{self, Arrivals, GroupPlan, Observer, Report, RunError, Side};
+use retrylab::metrics::{CurveWatch, CurveWindow, Curves};
+use retrylab::model::{self, Arrivals, GroupPlan, Ledger, Observer, Report, RunError, Side};
 use retrylab::rng::Streams;
 use retrylab::scenario::Document;
 use retrylab::server::Tokens;
@@ -816,14 +817,17 @@ fn run_within(
         // An operator may make clients impatient.
         Limits { present: if impatient { u32::MAX } else { limits.present }, ..limits }
     };
-    let mut auditor = Auditor::new(plan.groups.iter().map(limits).collect());
+    let auditor = Auditor::new(plan.groups.iter().map(limits).collect());
+    let mut both = (auditor, CurveWatch::new(plan.horizon.div_ceil(1000)));
     let streams = Streams::new(SEED, 0);
     let result = match way {
-        Way::Usual => model::run(&plan, streams, &mut auditor),
-        Way::Oracle => model::run_in_full::<Heap, _>(&plan, streams, &mut auditor),
+        Way::Usual => model::run(&plan, streams, &mut both),
+        Way::Oracle => model::run_in_full::<Heap, _>(&plan, streams, &mut both),
     };
     let Ok(report) = &result else { return Ok(result) };
+    let (auditor, curves) = (both.0, both.1.close());
     let ledger = &report.ledger;
+    check_curves(&curves, ledger)?;
     let finished = ledger.completed - ledger.failed;
     let unsure = ledger.stopped + ledger.failed;
     let least = if text.contains("free_errors") { ledger.delivered } else { finished };
@@ -848,6 +852,27 @@ fn run_within(
         Some((what, seen, booked)) => Err(format!("{seen} {what} seen, {booked} in the books")),
         None if report.end > plan.horizon => Err("it ends after its horizon".to_owned()),
         None => Ok(result),
+    }
+}
+
+/// Curves add up to the books.
+fn check_curves(curves: &Curves, ledger: &Ledger) -> Result<(), String> {
+    let total = |count: fn(&CurveWindow) -> u32| -> u64 {
+        curves.windows.iter().map(|window| u64::from(count(window))).sum()
+    };
+    let end = curves.window(usize::MAX);
+    let waited = ledger.dropped + ledger.removed + ledger.lost_waiting;
+    let served = ledger.completed + ledger.stopped + ledger.lost_served;
+    let pairs = [
+        ("attempts", total(|w| w.waves.iter().sum()), ledger.arrived()),
+        ("requests", total(|w| w.requests), ledger.created),
+        ("answers", total(|w| w.answers), ledger.succeeded),
+        ("queue", end.queue.into(), ledger.admitted - ledger.started - waited),
+        ("in flight", end.in_flight.into(), ledger.admitted - served - waited),
+    ];
+    match pairs.iter().find(|(_, seen, booked)| seen != booked) {
+        Some((what, seen, booked)) => Err(format!("curves: {what} {seen}, {booked} in the books")),
+        None => Ok(()),
     }
 }
 

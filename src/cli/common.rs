@@ -8,7 +8,10 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::error::{Error, Result};
-use crate::experiment::{Cell, CellRuns, Effort, NamedPolicy, Place, Seed, Target, execute, swap};
+use crate::experiment::{
+    Cell, CellRuns, Effort, NamedPolicy, Place, Progress, Seed, Target, execute,
+    execute_with_curves, swap,
+};
 use crate::scenario::{Document, MemoryLimit, parse_bytes};
 
 /// How much to run, and with what.
@@ -32,6 +35,9 @@ pub struct EffortArgs {
     pub quiet: bool,
 }
 
+/// [`execute`] or the like.
+type Execute = fn(Vec<Cell>, Effort, Progress<'_>) -> Result<Vec<CellRuns>>;
+
 impl EffortArgs {
     /// The effort, with the document's defaults.
     pub fn effort(&self, replications: u32, seed: Seed) -> Effort {
@@ -45,6 +51,20 @@ impl EffortArgs {
 
     /// Runs the cells with a progress bar, if anyone watches.
     pub fn execute(&self, cells: Vec<Cell>, effort: Effort) -> Result<Vec<CellRuns>> {
+        self.execute_by(execute, cells, effort)
+    }
+
+    /// The same with curves, for result files and pictures.
+    pub fn execute_with_curves(&self, cells: Vec<Cell>, effort: Effort) -> Result<Vec<CellRuns>> {
+        self.execute_by(execute_with_curves, cells, effort)
+    }
+
+    fn execute_by(
+        &self,
+        execute: Execute,
+        cells: Vec<Cell>,
+        effort: Effort,
+    ) -> Result<Vec<CellRuns>> {
         let total = cells.len() as u64 * u64::from(effort.replications);
         let bar = progress_bar(total, self.quiet);
         let runs = execute(cells, effort, &|| bar.inc(1));

@@ -79,7 +79,7 @@ pub fn main(args: &Args) -> Result<Answer> {
     let checks: Vec<Vec<Check>> =
         cells.iter().map(|cell| args.checks.of(cell)).collect::<Result<_>>()?;
     let folder = report::stage(args.output.as_deref(), &cells)?;
-    let cells = args.effort.execute(cells, effort)?;
+    let cells = report::execute(&args.effort, cells, effort, folder.is_some())?;
     let written = folder
         .map(|f| report::write_folder(f, &args.scenario.name(), &title, &cells, &effort))
         .transpose()?;

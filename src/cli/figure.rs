@@ -2,16 +2,15 @@
 
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, WindowRow, windows};
-use crate::output::number;
 use crate::output::plot::{
     CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS, Picture, PlotError, load,
 };
-use crate::scenario::Scenario;
-use crate::server::Fault;
+use crate::output::{Setting, number};
+use crate::stats::summary::summarise;
 use crate::units::Span;
 
 /// A policy's name and its load per window.
-type Curve = (String, Vec<WindowRow>);
+pub type Curve = (String, Vec<WindowRow>);
 
 /// Refuses, before anything runs, what could not be drawn after it.
 pub fn check(cells: &[Cell]) -> Result<()> {
@@ -33,54 +32,57 @@ pub fn check(cells: &[Cell]) -> Result<()> {
 /// The shortest window that is drawn.
 const SHORTEST: Span = Span::from_nanos(1_000);
 
-/// The load per window of cells that were just run, on the axis that suits it.
+/// The load figure of cells that were run with curves, on the axis that suits it.
 pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> {
-    on_axis(None, title, cells, seed)
+    on_axis(None, &Load::of_cells(title, cells, seed))
 }
 
-/// The same on a given axis.
-pub fn on_axis(
-    axis: Option<CountAxis>,
-    title: &str,
-    cells: &[CellRuns],
-    seed: &str,
-) -> Result<Picture> {
-    let curves: Vec<Curve> =
-        cells.iter().map(|cell| (cell.cell.policy.clone(), windows(cell))).collect();
-    let scenario = &cells[0].cell.scenario;
+/// What the load figure is made of: from cells that were just run, or from their files.
+pub struct Load {
+    /// The circumstances.
+    pub setting: Setting,
+    /// Master seed.
+    pub seed: String,
+    /// Replications.
+    pub replications: usize,
+    /// Curves by policy.
+    pub curves: Vec<Curve>,
+    /// The mean over replications of the fullest aligned window of retries, by policy.
+    pub peaks: Vec<Option<f64>>,
+}
+
+impl Load {
+    /// That of cells.
+    pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Load {
+        let curve = |cell: &CellRuns| (cell.cell.policy.clone(), windows(cell));
+        let peak = |cell: &CellRuns| summarise(&cell.values("peak_bin")).map(|s| s.mean);
+        Load {
+            setting: Setting::of(title, cells.iter().map(|cell| &cell.cell)),
+            seed: seed.to_owned(),
+            replications: cells.first().map_or(0, |cell| cell.runs.len()),
+            curves: cells.iter().map(curve).collect(),
+            peaks: cells.iter().map(peak).collect(),
+        }
+    }
+}
+
+/// The load figure on a given axis.
+pub fn on_axis(axis: Option<CountAxis>, load: &Load) -> Result<Picture> {
+    let setting = &load.setting;
     // The axis names the window, so the note need not.
     let mut note = format!(
-        "{} · {} from seed {seed}",
-        counted(scenario.clients() as f64, "client"),
-        counted(cells[0].runs.len() as f64, "replication"),
+        "{} · {} from seed {}",
+        counted(setting.clients, "client"),
+        counted(load.replications as f64, "replication"),
+        load.seed,
     );
-    let (curves, cut) = without_tail(curves, until(scenario));
+    let (curves, cut) = without_tail(&load.curves, until(setting));
     if cut {
         note.push_str(" · last 1 % of attempts not shown");
     }
-    let peaks: Vec<Option<f64>> = cells.iter().map(mean_peak).collect();
-    let per_point = scenario.measure.windows_per_point() as f64;
-    let capacity = shared_capacity(cells).map(|capacity| capacity * per_point);
-    draw(axis, title, &note, scenario, capacity, &curves, &peaks)
-}
-
-/// The mean over replications of the fullest aligned window of retries.
-fn mean_peak(cell: &CellRuns) -> Option<f64> {
-    crate::stats::summary::summarise(&cell.values("peak_bin")).map(|s| s.mean)
-}
-
-fn draw(
-    axis: Option<CountAxis>,
-    title: &str,
-    note: &str,
-    scenario: &Scenario,
-    capacity: Option<f64>,
-    curves: &[Curve],
-    peaks: &[Option<f64>],
-) -> Result<Picture> {
-    let window = scenario.measure.window;
     // A capacity of nothing has no line.
-    let capacity = capacity.filter(|capacity| *capacity >= 0.01);
+    let capacity = setting.capacity_per_point().filter(|capacity| *capacity >= 0.01);
+    let window = Span::from_nanos((setting.window_s * 1e9).round() as u64);
     let panel = |((label, rows), peak): (&Curve, &Option<f64>)| LoadPanel {
         label: label.clone(),
         peak_note: peak.map_or(String::new(), |peak| {
@@ -89,25 +91,18 @@ fn draw(
         windows: rows.iter().map(window_of).collect(),
     };
     let figure = LoadFigure {
-        title: title.to_owned(),
-        note: note.to_owned(),
-        window_s: scenario.measure.curve_window().seconds(),
+        title: setting.title.clone(),
+        note,
+        window_s: setting.curve_s,
         capacity_per_window: capacity,
-        outages: outages(scenario),
-        axis: axis.unwrap_or_else(|| suitable(capacity, curves)),
-        panels: curves.iter().zip(peaks).map(panel).collect(),
+        outages: setting.outages_s.clone(),
+        axis: axis.unwrap_or_else(|| suitable(capacity, &curves)),
+        panels: curves.iter().zip(&load.peaks).map(panel).collect(),
     };
     load::draw(&figure).map_err(|error| match error {
         PlotError::NoPanels | PlotError::TooManyPanels { .. } => Error::Input(error.to_string()),
         other => Error::Bug(other.to_string()),
     })
-}
-
-/// The capacity of all policies; None when they differ, for the panels share one line.
-fn shared_capacity(cells: &[CellRuns]) -> Option<f64> {
-    let capacity = |cell: &CellRuns| cell.cell.capacity_per_window();
-    let first = cells.first().and_then(capacity);
-    first.filter(|_| cells.iter().all(|cell| capacity(cell) == first))
 }
 
 /// A mean load this many times the capacity would press the capacity onto a linear axis.
@@ -116,7 +111,7 @@ const LINEAR_REACH: f64 = 20.0;
 /// The axis on which both the load and the capacity can be read.
 fn suitable(capacity: Option<f64>, curves: &[Curve]) -> CountAxis {
     let rows = curves.iter().flat_map(|(_, rows)| rows);
-    let largest = rows.map(|row| row.first_attempts_mean.max(row.retries_mean)).fold(0.0, f64::max);
+    let largest = rows.map(|row| row.first_attempts_mean.max(row.retries.mean)).fold(0.0, f64::max);
     match capacity {
         Some(capacity) if largest > LINEAR_REACH * capacity => CountAxis::Log,
         _ => CountAxis::Linear,
@@ -127,9 +122,9 @@ fn window_of(row: &WindowRow) -> LoadWindow {
     LoadWindow {
         start_s: row.start_s,
         first_attempts_mean: row.first_attempts_mean,
-        retries_mean: row.retries_mean,
-        retries_p05: row.retries_p05,
-        retries_p95: row.retries_p95,
+        retries_mean: row.retries.mean,
+        retries_p05: row.retries.p05,
+        retries_p95: row.retries.p95,
     }
 }
 
@@ -150,51 +145,30 @@ const DRAWN: f64 = 0.99;
 
 /// The curves up to the window by which every policy has sent nearly all of its attempts: a few
 /// stragglers would otherwise press the storm into a corner of the picture. True when windows
-/// were left out.
-fn without_tail(curves: Vec<Curve>, least: usize) -> (Vec<Curve>, bool) {
+/// with attempts were left out.
+fn without_tail(curves: &[Curve], least: usize) -> (Vec<Curve>, bool) {
+    // Answers may come after the last attempt.
+    let sent = |rows: &[WindowRow]| {
+        rows.iter().rposition(|row| row.attempts.mean > 0.0).map_or(0, |last| last + 1)
+    };
     let windows = curves.iter().map(|(_, rows)| nearly_all(rows)).max().unwrap_or(0).max(least);
-    let cut = curves.iter().any(|(_, rows)| rows.len() > windows);
-    let short = |(label, mut rows): Curve| {
-        rows.truncate(windows);
-        (label, rows)
-    };
-    (curves.into_iter().map(short).collect(), cut)
-}
-
-/// Outages that end, in seconds; one that never ends would shade the whole picture.
-fn outages(scenario: &Scenario) -> Vec<(f64, f64)> {
-    let ended = |fault: &Fault| {
-        let (from, to) = fault.period();
-        to.filter(|_| is_total(fault)).map(|to| (from.seconds(), to.seconds()))
-    };
-    scenario.provider.faults.iter().filter_map(ended).collect()
-}
-
-/// True when nothing that arrives is served.
-fn is_total(fault: &Fault) -> bool {
-    match fault {
-        Fault::Outage(_) | Fault::RefuseConnections(_) => true,
-        Fault::Capacity(capacity) => capacity.concurrency == 0,
-        Fault::Slow(_)
-        | Fault::SlowDown(_)
-        | Fault::Error(_)
-        | Fault::CacheLoss(_)
-        | Fault::StreamError(_) => false,
-    }
+    let cut = curves.iter().any(|(_, rows)| sent(rows) > windows);
+    let short = |(label, rows): &Curve| (label.clone(), rows[..sent(rows).min(windows)].to_vec());
+    (curves.iter().map(short).collect(), cut)
 }
 
 /// Windows until the last outage is over and a little longer, so that a picture never ends before
 /// the recovery begins.
-fn until(scenario: &Scenario) -> usize {
-    let faults = scenario.provider.faults.iter().filter(|fault| is_total(fault));
-    let end = faults.filter_map(|fault| fault.period().1).max().unwrap_or_default();
-    let end = end.min(scenario.measure.horizon).nanos();
-    ((end + end / 5) / scenario.measure.curve_window().nanos()) as usize
+fn until(setting: &Setting) -> usize {
+    let end = setting.outages_s.iter().map(|(_, to)| *to).fold(0.0, f64::max);
+    let nanos = |seconds: f64| (seconds * 1e9).round() as u64;
+    let end = nanos(end.min(setting.horizon_s));
+    ((end + end / 5) / nanos(setting.curve_s).max(1)) as usize
 }
 
 /// How many windows hold [`DRAWN`] of the attempts.
 fn nearly_all(rows: &[WindowRow]) -> usize {
-    let load = |row: &WindowRow| row.first_attempts_mean + row.retries_mean;
+    let load = |row: &WindowRow| row.attempts.mean;
     let total: f64 = rows.iter().map(load).sum();
     let mut so_far = 0.0;
     let enough = rows.iter().position(|row| {
@@ -207,16 +181,14 @@ fn nearly_all(rows: &[WindowRow]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Counts;
 
     #[test]
     fn a_load_far_above_the_capacity_gets_a_logarithmic_axis() {
         let row = |first: f64, retries: f64| WindowRow {
-            start_s: 0.0,
             first_attempts_mean: first,
-            retries_mean: retries,
-            retries_p05: 0.0,
-            retries_p50: 0.0,
-            retries_p95: 1e6,
+            retries: Counts { mean: retries, p95: 1e6, ..Counts::default() },
+            ..WindowRow::default()
         };
         let curves = [("none".to_owned(), vec![row(10.0, 0.0), row(0.0, 200.0)])];
         assert_eq!(suitable(Some(9.9), &curves), CountAxis::Log);

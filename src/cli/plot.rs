@@ -53,9 +53,10 @@ pub fn main(args: &Args) -> Result<Answer> {
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| args.scenario.name());
     figure::check(&cells)?;
     let paths = paths(&args.output)?;
-    let cells = args.effort.execute(cells, effort)?;
+    let cells = args.effort.execute_with_curves(cells, effort)?;
     let seed = effort.seed.to_string();
-    let picture = figure::on_axis(args.axis.asked_for(), &title, &cells, &seed)?;
+    let load = figure::Load::of_cells(&title, &cells, &seed);
+    let picture = figure::on_axis(args.axis.asked_for(), &load)?;
     write(&paths, &picture, args.effort.quiet)?;
     Ok(Answer::Yes)
 }

@@ -4,10 +4,13 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::common::EffortArgs;
 use super::figure;
 use crate::error::Result;
 use crate::experiment::{Cell, CellRuns, Effort, summaries};
-use crate::output::{Folder, manifest, of_cells, runs_csv, summary_csv, windows_csv};
+use crate::output::{
+    Folder, completions_csv, manifest, of_cells, runs_csv, summary_csv, waves_csv, windows_csv,
+};
 use crate::scenario::canonical;
 use crate::stats::summary::Summary;
 
@@ -43,10 +46,13 @@ pub fn write_folder(
     let place = folder.place().display().to_string();
     let picture = figure::of_cells(title, cells, &effort.seed.to_string())?;
     let (runs, summary, windows) = (runs_csv(cells)?, summary_csv(cells)?, windows_csv(cells)?);
+    let (waves, completions) = (waves_csv(cells)?, completions_csv(cells)?);
     let mut files: Vec<(&str, &[u8])> = vec![
         ("runs.csv", &runs),
         ("summary.csv", &summary),
         ("windows.csv", &windows),
+        ("waves.csv", &waves),
+        ("completions.csv", &completions),
         ("load.svg", picture.svg.as_bytes()),
         ("load.png", &picture.png),
     ];
@@ -58,13 +64,23 @@ pub fn write_folder(
     if folder.is_there(&files) {
         return Ok(format!("{place} is up to date"));
     }
-    let manifest = manifest(name, effort, &files, of_cells(cells)?);
+    let manifest = manifest(name, effort, &files, of_cells(title, cells)?);
     for (file, bytes) in &files {
         folder.write(file, bytes)?;
     }
     folder.write("manifest.json", manifest.as_bytes())?;
     folder.swap_in()?;
     Ok(format!("wrote {place}"))
+}
+
+/// Runs the cells, with curves where there is a folder to write.
+pub fn execute(
+    args: &EffortArgs,
+    cells: Vec<Cell>,
+    effort: Effort,
+    curves: bool,
+) -> Result<Vec<CellRuns>> {
+    if curves { args.execute_with_curves(cells, effort) } else { args.execute(cells, effort) }
 }
 
 /// Starts the folder that `-o` names, if it does.

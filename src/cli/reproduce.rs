@@ -20,8 +20,8 @@ use crate::scenario::suggest;
   retrylab reproduce --room incidents --brief
   retrylab reproduce ./experiments/published/my-experiment
 
-Writes runs.csv, summary.csv, windows.csv, load.svg, load.png and manifest.json into
-results/NAME, or into the folder that -o names.
+Writes runs.csv, summary.csv, windows.csv, waves.csv, completions.csv, load.svg, load.png and
+manifest.json into results/NAME, or into the folder that -o names.
 Exit code 0 when every claim is reproduced, 1 when one is not.")]
 pub struct Args {
     /// Names of experiments, or paths of their folders (with a /).
@@ -114,7 +114,7 @@ fn reproduce(args: &Args, experiment: Experiment) -> Result<Outcome> {
     let cells = experiment.cells()?;
     figure::check(&cells)?;
     let folder = Folder::stage(&place(args, &experiment.name))?;
-    let runs = args.effort.execute(cells, effort)?;
+    let runs = args.effort.execute_with_curves(cells, effort)?;
     let judged = experiment.judge(&runs);
     let written =
         report::write_folder(folder, &experiment.name, &experiment.title, &runs, &effort)?;

@@ -60,7 +60,7 @@ pub fn main(args: &Args) -> Result<Answer> {
     }
     let checks = args.checks.of(&cell)?;
     let folder = report::stage(args.output.as_deref(), std::slice::from_ref(&cell))?;
-    let cells = args.effort.execute(vec![cell], effort)?;
+    let cells = report::execute(&args.effort, vec![cell], effort, folder.is_some())?;
     let written = folder
         .map(|f| report::write_folder(f, &args.scenario.name(), &title, &cells, &effort))
         .transpose()?;

@@ -6,6 +6,7 @@
 
 mod check;
 mod claim;
+mod curves;
 mod definition;
 mod diff;
 mod policies;
@@ -18,12 +19,13 @@ mod summary;
 
 pub use check::{Check, Finding};
 pub use claim::{Basis, Claim, Judged, Over, Verdict, judge, overall};
+pub use curves::{CompletionRow, Counts, WaveRow, WindowRow, completions, waves, windows};
 pub use definition::{Experiment, PolicySettings, names};
 pub use diff::{Change, MetricChange, Rows, change};
 pub use policies::{NamedPolicy, Place, Target, swap};
-pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute};
+pub use runner::{Cell, CellRuns, Effort, Progress, Run, execute, execute_with_curves};
 pub use schedule::{Retry, Schedule, Spread, Survival};
 pub use seed::Seed;
 pub use stability::{Execute, Loads, Stability, loads};
 pub use steady::{Follow, Steady, WarmUp, steady};
-pub use summary::{MetricSummary, WindowRow, summaries, summary_of, windows};
+pub use summary::{MetricSummary, summaries, summary_of};

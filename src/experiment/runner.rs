@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::metrics::{Facts, GroupLayers, Metric, Recorder, catalog};
+use crate::metrics::{CurveWatch, Curves, Facts, GroupLayers, Metric, Recorder, catalog};
 use crate::model::{self, GroupPlan, Observer, Plan, Report};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
@@ -63,6 +63,26 @@ impl Cell {
     /// One run of it.
     pub fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
         let (recorder, report) = self.watched(&self.plan, seed, replication)?;
+        self.finish(recorder, report, seed, replication)
+    }
+
+    /// The same with its curves.
+    pub fn run_with_curves(&self, seed: Seed, replication: u32) -> Result<Run> {
+        let curves = CurveWatch::new(self.scenario.measure.curve_window().nanos());
+        let mut both = (Recorder::new(self.scenario.watch()), curves);
+        let report = self.run_plan(&self.plan, seed, replication, &mut both)?;
+        let run = self.finish(both.0, report, seed, replication)?;
+        Ok(Run { curves: both.1.close(), ..run })
+    }
+
+    /// The run that has been watched, and that without its trigger where there is one.
+    fn finish(
+        &self,
+        recorder: Recorder,
+        report: Report,
+        seed: Seed,
+        replication: u32,
+    ) -> Result<Run> {
         let billing = self.scenario.providers().map(|provider| provider.billing.clone()).collect();
         let mut facts = Facts::new(recorder, report, billing);
         if let Some(plan) = &self.without_trigger {
@@ -75,6 +95,7 @@ impl Cell {
             values: self.metrics.iter().map(|metric| metric.value(&facts)).collect(),
             first_attempts: self.curve(&facts.first_attempts()),
             retries: self.curve(facts.retries()),
+            curves: Curves::default(),
         })
     }
 }
@@ -146,6 +167,8 @@ pub struct Run {
     pub first_attempts: Vec<u32>,
     /// Retries per window of the load curve.
     pub retries: Vec<u32>,
+    /// All that result files and pictures show over time; empty unless it was asked for.
+    pub curves: Curves,
 }
 
 /// A cell with its runs, in order of replication.
@@ -213,6 +236,24 @@ pub type Progress<'a> = &'a (dyn Fn() + Sync);
 
 /// Runs every cell under every replication.
 pub fn execute(cells: Vec<Cell>, effort: Effort, progress: Progress<'_>) -> Result<Vec<CellRuns>> {
+    execute_by(Cell::run, cells, effort, progress)
+}
+
+/// The same with the curves of every run, for result files and pictures.
+pub fn execute_with_curves(
+    cells: Vec<Cell>,
+    effort: Effort,
+    progress: Progress<'_>,
+) -> Result<Vec<CellRuns>> {
+    execute_by(Cell::run_with_curves, cells, effort, progress)
+}
+
+fn execute_by(
+    run: fn(&Cell, Seed, u32) -> Result<Run>,
+    cells: Vec<Cell>,
+    effort: Effort,
+    progress: Progress<'_>,
+) -> Result<Vec<CellRuns>> {
     let replications = effort.replications as usize;
     let total = cells.len() * replications;
     let threads = effort.thread_count().min(total.max(1));
@@ -223,7 +264,8 @@ pub fn execute(cells: Vec<Cell>, effort: Effort, progress: Progress<'_>) -> Resu
     }
     let pool = Effort { threads, ..effort }.pool()?;
     let one = |index: usize| {
-        let run = cells[index / replications].run(effort.seed, (index % replications) as u32);
+        let cell = &cells[index / replications];
+        let run = run(cell, effort.seed, (index % replications) as u32);
         progress();
         run
     };

@@ -1,6 +1,6 @@
 //! Times from creation to outcome.
 
-use crate::stats::quantile::nearest_rank;
+use crate::stats::quantile::{nearest_rank, rank};
 use crate::units::{Time, seconds};
 
 /// A set of durations in nanoseconds; quantiles are exact order statistics.
@@ -31,6 +31,13 @@ impl Durations {
     /// The `q` quantile (nearest rank) in seconds; [`Durations::close`] comes first.
     pub fn quantile_s(&self, q: f64) -> Option<f64> {
         nearest_rank(&self.values, q).map(seconds)
+    }
+
+    /// The time in seconds within which a share of `all` is there (nearest rank), where those that are
+    /// missing here never are; [`Durations::close`] comes first.
+    pub fn within_s(&self, share: f64, all: usize) -> Option<f64> {
+        let rank = rank(share, all)?;
+        self.values.get(rank - 1).copied().map(seconds)
     }
 }
 

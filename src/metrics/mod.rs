@@ -1,6 +1,7 @@
-//! Metrics: fed by observer events, read once at the end of a run.
+//! Metrics and curves: fed by observer events, read once at the end of a run.
 
 mod catalog;
+mod curves;
 mod directions;
 mod flow;
 mod latency;
@@ -11,6 +12,7 @@ mod table;
 mod windows;
 
 pub use catalog::{Better, GroupLayers, INDICATOR, Metric, catalog};
+pub use curves::{CurveWatch, CurveWindow, Curves, WAVES, shares};
 pub use directions::Directions;
 pub use flow::FlowWatch;
 pub use nearest::nearest;

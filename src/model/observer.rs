@@ -53,3 +53,80 @@ pub trait Observer {
     /// A layer wants to retry and its budget refuses.
     fn budget_refused(&mut self, _now: Time, _group: usize) {}
 }
+
+/// Two that hear the same.
+impl<A: Observer, B: Observer> Observer for (A, B) {
+    const HEARS_MOMENTS: bool = A::HEARS_MOMENTS || B::HEARS_MOMENTS;
+
+    fn moment(&mut self, now: Time, who: Who, moment: Moment<'_>) {
+        self.0.moment(now, who, moment);
+        self.1.moment(now, who, moment);
+    }
+
+    fn created(&mut self, now: Time, group: usize) {
+        self.0.created(now, group);
+        self.1.created(now, group);
+    }
+
+    fn left_host(&mut self, now: Time, group: usize, waited: u64) {
+        self.0.left_host(now, group, waited);
+        self.1.left_host(now, group, waited);
+    }
+
+    fn attempt(&mut self, now: Time, side: Side, number: u32) {
+        self.0.attempt(now, side, number);
+        self.1.attempt(now, side, number);
+    }
+
+    fn present(&mut self, now: Time, present: u32) {
+        self.0.present(now, present);
+        self.1.present(now, present);
+    }
+
+    fn started(&mut self, now: Time, side: Side, waited: u64) {
+        self.0.started(now, side, waited);
+        self.1.started(now, side, waited);
+    }
+
+    fn billed(&mut self, now: Time, side: Side, tokens: Tokens) {
+        self.0.billed(now, side, tokens);
+        self.1.billed(now, side, tokens);
+    }
+
+    fn delivered(&mut self, now: Time, side: Side, tokens: Tokens) {
+        self.0.delivered(now, side, tokens);
+        self.1.delivered(now, side, tokens);
+    }
+
+    fn sleeps(&mut self, now: Time, group: usize, retry: u32, wait: u64) {
+        self.0.sleeps(now, group, retry, wait);
+        self.1.sleeps(now, group, retry, wait);
+    }
+
+    fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
+        self.0.resolved(now, group, created, outcome);
+        self.1.resolved(now, group, created, outcome);
+    }
+
+    fn task_over(
+        &mut self,
+        now: Time,
+        group: usize,
+        started: Time,
+        completed: bool,
+        spent: Tokens,
+    ) {
+        self.0.task_over(now, group, started, completed, spent);
+        self.1.task_over(now, group, started, completed, spent);
+    }
+
+    fn gave_up(&mut self, now: Time, group: usize, failure: &Failure<'_>) {
+        self.0.gave_up(now, group, failure);
+        self.1.gave_up(now, group, failure);
+    }
+
+    fn budget_refused(&mut self, now: Time, group: usize) {
+        self.0.budget_refused(now, group);
+        self.1.budget_refused(now, group);
+    }
+}

@@ -148,12 +148,14 @@ fn is_ours(place: &Path) -> bool {
 }
 
 /// Names of files that only retrylab writes: an old one must not stay beside new results.
-pub const OURS: [&str; 11] = [
+pub const OURS: [&str; 13] = [
     MARK,
     RUNS,
     PACKED_RUNS,
     "summary.csv",
     "windows.csv",
+    "waves.csv",
+    "completions.csv",
     "scenario.toml",
     "settings.csv",
     "tune.json",

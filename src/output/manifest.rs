@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Setting;
 use crate::engine;
 use crate::error::Result;
 use crate::experiment::{Cell, CellRuns, Effort};
@@ -32,12 +33,13 @@ pub fn manifest(name: &str, effort: &Effort, files: &[(&str, &[u8])], more: Valu
     format!("{document:#}\n")
 }
 
-/// What a manifest says of the cells of a comparison.
-pub fn of_cells(cells: &[CellRuns]) -> Result<Value> {
+/// What a manifest says of the cells of a comparison of that title.
+pub fn of_cells(title: &str, cells: &[CellRuns]) -> Result<Value> {
     let policy = |cell: &Cell| {
         Ok(json!({ "policy": cell.policy, "scenario_digest": digest(&cell.scenario)? }))
     };
     let policies: Vec<Value> = cells.iter().map(|c| policy(&c.cell)).collect::<Result<_>>()?;
     let events: u64 = cells.iter().flat_map(|c| &c.runs).map(|run| run.events).sum();
-    Ok(json!({ "events": events, "policies": policies }))
+    let setting = Setting::of(title, cells.iter().map(|c| &c.cell));
+    Ok(json!({ "events": events, "policies": policies, "setting": setting }))
 }

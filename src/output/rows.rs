@@ -1,4 +1,4 @@
-//! Result files: runs.csv, summary.csv and windows.csv.
+//! Result files: runs.csv and summary.csv.
 //!
 //! Pure CSV with units in column names; floats in the shortest form that reads back the same;
 //! a missing value is an empty field.
@@ -6,9 +6,12 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::experiment::{CellRuns, summaries, windows};
+use crate::experiment::{CellRuns, summaries};
 
-fn csv_text(write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> Result<Vec<u8>> {
+/// The bytes of a table.
+pub(super) fn csv_text(
+    write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>,
+) -> Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let bug = |e: &dyn std::fmt::Display| Error::Bug(format!("a CSV row does not print: {e}"));
     write(&mut writer).map_err(|e| bug(&e))?;
@@ -84,37 +87,6 @@ pub fn summary_csv(cells: &[CellRuns]) -> Result<Vec<u8>> {
                     ci95_high: ci.map(|c| c.1),
                     min: s.map(|s| s.min),
                     max: s.map(|s| s.max),
-                })?;
-            }
-        }
-        Ok(())
-    })
-}
-
-#[derive(Serialize)]
-struct WindowLine<'a> {
-    policy: &'a str,
-    window_start_s: f64,
-    first_attempts_mean: f64,
-    retries_mean: f64,
-    retries_p05: f64,
-    retries_p50: f64,
-    retries_p95: f64,
-}
-
-/// A row per policy and window.
-pub fn windows_csv(cells: &[CellRuns]) -> Result<Vec<u8>> {
-    csv_text(|csv| {
-        for cell in cells {
-            for row in windows(cell) {
-                csv.serialize(WindowLine {
-                    policy: &cell.cell.policy,
-                    window_start_s: row.start_s,
-                    first_attempts_mean: row.first_attempts_mean,
-                    retries_mean: row.retries_mean,
-                    retries_p05: row.retries_p05,
-                    retries_p50: row.retries_p50,
-                    retries_p95: row.retries_p95,
                 })?;
             }
         }

@@ -13,15 +13,20 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 /// `q·n` within a few rounding errors of a whole number counts as that number: 0.07 of 100
 /// is rank 7, although `0.07 * 100.0` is slightly more in `f64`.
 pub fn nearest_rank<T: Copy>(sorted: &[T], q: f64) -> Option<T> {
-    if !(0.0..=1.0).contains(&q) {
+    sorted.get(rank(q, sorted.len())? - 1).copied()
+}
+
+/// The rank, from 1, of the `q`-quantile of `n` ascending values: [`nearest_rank`] without the
+/// values.
+pub fn rank(q: f64, n: usize) -> Option<usize> {
+    if n == 0 || !(0.0..=1.0).contains(&q) {
         return None;
     }
-    let exact = q * sorted.len() as f64;
+    let exact = q * n as f64;
     let whole = exact.round();
     let rank =
         if (exact - whole).abs() <= 4.0 * f64::EPSILON * exact { whole } else { exact.ceil() };
-    let index = (rank as usize).max(1) - 1;
-    sorted.get(index).copied()
+    Some((rank as usize).max(1))
 }
 
 /// Ranks, from 1, of the two of `n` ascending values between which the `q`-quantile of their source lies,
