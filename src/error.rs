@@ -51,7 +51,7 @@ impl From<crate::model::RunError> for Error {
         use crate::model::RunError;
         match error {
             RunError::Livelock { .. } | RunError::TooManySteps => Error::Input(error.to_string()),
-            RunError::Law { .. } => Error::Bug(error.to_string()),
+            RunError::Law { .. } | RunError::Incomplete => Error::Bug(error.to_string()),
         }
     }
 }

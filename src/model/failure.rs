@@ -191,7 +191,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     fn exhausted(&self, request: u32, l: usize, reason: Reason) -> Option<Reason> {
         let spent = matches!(reason, Reason::Attempts | Reason::Budget | Reason::Deadline);
         let retries = |layer: &LayerState<'_>| layer.rule.max_attempts > 1;
-        (spent && self.layers(request)[..=l].iter().any(retries)).then_some(reason)
+        (spent && self.layers(request).iter().take(l + 1).any(retries)).then_some(reason)
     }
 }
 

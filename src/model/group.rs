@@ -1,5 +1,6 @@
 //! A group of clients at work.
 
+use super::few::Few;
 use super::host::HostState;
 use super::layers::LayerState;
 use super::ledger::Ledger;
@@ -49,7 +50,7 @@ pub(super) struct Group<'a> {
     population: Option<Population>,
     /// Its tasks, if it has agents.
     pub(super) tasks: Option<Tasks>,
-    pub(super) layers: Vec<LayerState<'a>>,
+    pub(super) layers: Few<LayerState<'a>>,
     /// Where its clients run, if that makes attempts wait.
     pub(super) host: Option<HostState<'a>>,
     /// What is under way between clients and provider, if that takes time.
@@ -61,7 +62,7 @@ impl<'a> Group<'a> {
     pub(super) fn new(
         plan: &'a GroupPlan,
         streams: &Streams,
-        layers: Vec<LayerState<'a>>,
+        layers: Few<LayerState<'a>>,
     ) -> Group<'a> {
         let streams = plan.name.as_ref().map_or(*streams, |name| streams.of_group(name));
         let ranks = match (&plan.name, &plan.arrivals) {
@@ -96,7 +97,7 @@ impl<'a> Group<'a> {
             return;
         }
         self.requests.states.resize(len, State::default());
-        if self.layers.first().is_some_and(|layer| layer.rule.hedge.is_some()) {
+        if self.layers[0].rule.hedge.is_some() {
             self.requests.flights.resize(len, Flight::default());
         }
         match self.plan.arrivals {

@@ -16,6 +16,7 @@ mod budget;
 mod cache;
 mod call;
 mod failure;
+mod few;
 mod group;
 mod guard;
 mod hedge;
@@ -179,6 +180,9 @@ pub enum RunError {
         "a request changed its state more than 16 million times; lower max_attempts of its layers or the horizon"
     )]
     TooManySteps,
+    /// There is nobody who could send, or nobody who could answer.
+    #[error("the plan has no group, a group without a layer, or no provider; give it one of each")]
+    Incomplete,
     /// A bug of ours: a conservation law does not hold.
     #[error(
         "conservation law {law} does not hold: {found}; this is a bug, please report it with the seed"
@@ -207,7 +211,7 @@ pub fn run_on<P: Pending, O: Observer>(
     observer: &mut O,
 ) -> Result<Report, RunError> {
     match plan.is_plain() {
-        true => Simulation::<_, P, 0, true>::new(plan, streams, observer).run(),
+        true => Simulation::<_, P, 0, true>::new(plan, streams, observer)?.run(),
         false => run_in_full::<P, O>(plan, streams, observer),
     }
 }
@@ -220,8 +224,8 @@ pub fn run_in_full<P: Pending, O: Observer>(
 ) -> Result<Report, RunError> {
     if plan.groups.iter().any(|group| group.name.is_some()) {
         const BITS: u32 = GroupPlan::NUMBER_BITS;
-        Simulation::<_, P, BITS, false>::new(plan, streams, observer).run()
+        Simulation::<_, P, BITS, false>::new(plan, streams, observer)?.run()
     } else {
-        Simulation::<_, P, 0, false>::new(plan, streams, observer).run()
+        Simulation::<_, P, 0, false>::new(plan, streams, observer)?.run()
     }
 }

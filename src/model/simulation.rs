@@ -2,6 +2,7 @@
 //!
 //! What an event does is told in `birth`, `call`, `attempt` and `failure`.
 
+use super::few::Few;
 use super::group::{self, Group};
 use super::layers::{LayerState, Shared};
 use super::ledger::{LayerCount, Ledger};
@@ -70,9 +71,9 @@ pub(super) struct Simulation<'a, O, P, const BITS: u32, const PLAIN: bool> {
     /// When something last happened; events of requests that had moved on do not count.
     pub(super) last_change: Time,
     pub(super) fingerprint: Fingerprint,
-    pub(super) groups: Vec<Group<'a>>,
+    pub(super) groups: Few<Group<'a>>,
     pub(super) shared: Shared,
-    pub(super) providers: Vec<Provider<'a>>,
+    pub(super) providers: Few<Provider<'a>>,
     /// The lowest bits of the step at which an attempt is sent name its provider.
     pub(super) provider_bits: u32,
     pub(super) timeline: Timeline,
@@ -97,9 +98,9 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         plan: &'a Plan,
         streams: Streams,
         observer: &'a mut O,
-    ) -> Simulation<'a, O, P, BITS, PLAIN> {
+    ) -> Result<Simulation<'a, O, P, BITS, PLAIN>, RunError> {
         let mut shared = Shared::new();
-        let mut groups = Vec::with_capacity(plan.groups.len());
+        let mut groups: Vec<Group> = Vec::with_capacity(plan.groups.len());
         for group in &plan.groups {
             let (clients, known) = (group.clients, group.known());
             let falls_back = group.layers.iter().position(|layer| layer.fallback);
@@ -108,30 +109,31 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
                 let providers = if inside { plan.providers.len() } else { 1 };
                 LayerState::new(rule, clients, known, providers, &mut shared)
             };
-            let layers = group.layers.iter().enumerate().map(layer).collect();
-            groups.push(Group::new(group, &streams, layers));
+            let layers = Few::of(group.layers.iter().enumerate().map(layer));
+            groups.push(Group::new(group, &streams, layers.ok_or(RunError::Incomplete)?));
         }
         let clients: Vec<u32> = plan.groups.iter().map(|group| group.clients).collect();
         let known: usize = plan.groups.iter().map(|group| group.known() as usize).sum();
         let last_class = plan.groups.iter().map(|group| group.priority).max();
         let classes = 1 + usize::from(last_class.unwrap_or(0));
-        Simulation {
+        let providers = plan.providers.iter().map(|p| Provider::new(p, &clients, classes));
+        Ok(Simulation {
             plan,
             streams,
             events: EventList::with_capacity(known),
             handled: 0,
             last_change: 0,
             fingerprint: Fingerprint::default(),
-            groups,
+            groups: Few::of(groups).ok_or(RunError::Incomplete)?,
             shared,
-            providers: plan.providers.iter().map(|p| Provider::new(p, &clients, classes)).collect(),
+            providers: Few::of(providers).ok_or(RunError::Incomplete)?,
             provider_bits: plan.providers.len().next_power_of_two().ilog2(),
             timeline: Timeline::of(&plan.providers),
             observer,
             too_many_steps: false,
             crowded: known > CROWD as usize,
             read: 0,
-        }
+        })
     }
 
     pub(super) fn run(mut self) -> Result<Report, RunError> {
@@ -258,7 +260,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 
     /// The layers of a request's group.
     #[inline(always)]
-    pub(super) fn layers(&self, request: u32) -> &[LayerState<'a>] {
+    pub(super) fn layers(&self, request: u32) -> &Few<LayerState<'a>> {
         &self.groups[self.split(request).0].layers
     }
 

@@ -296,9 +296,9 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// Attempts at all providers.
     #[inline]
     pub(super) fn present(&self) -> u32 {
-        match self.providers.as_slice() {
-            [provider] => provider.present(),
-            all => all.iter().map(Provider::present).sum(),
+        match PLAIN {
+            true => self.providers[0].present(),
+            false => self.providers.iter().map(Provider::present).sum(),
         }
     }
 }
