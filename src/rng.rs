@@ -132,11 +132,17 @@ pub struct Stream {
 
 impl Stream {
     /// The next 64 random bits. One Philox block serves two draws.
-    #[inline]
+    #[inline(always)]
     pub fn bits(&mut self) -> u64 {
-        if let Some(spare) = self.spare.take() {
-            return spare;
+        match self.spare.take() {
+            Some(spare) => spare,
+            None => self.draw(),
         }
+    }
+
+    /// The first half of the next block; the second one is kept.
+    #[inline(always)]
+    fn draw(&mut self) -> u64 {
         let block = philox(self.counter, self.key);
         self.counter[0] = self.counter[0].wrapping_add(1);
         self.spare = Some(u64::from(block[2]) | u64::from(block[3]) << 32);
@@ -183,13 +189,10 @@ impl TryRng for Stream {
 /// A request has a *number* (random streams follow it), a *rank* (its turn among equals) and a
 /// *place* in the columns of the model. A herd of known size is laid out by rank, so that a wave
 /// walks through memory in order; a stream is laid out as it comes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Ranks {
-    /// Place = rank; the numbers are shuffled over the places.
-    Herd {
-        /// Number by place.
-        numbers: Vec<u32>,
-    },
+    /// Place = rank; the numbers are [`shuffled`] over the places.
+    Herd,
     /// Place = number; the rank is a bijection of it.
     Stream {
         /// Seed of the bijection.
@@ -213,18 +216,18 @@ const UNMIX: [u32; 2] = [0x1d69_e2a5, 0x4302_1123];
 const MEMBER_MASK: u32 = (1 << Ranks::MEMBER_BITS) - 1;
 const HALF: u32 = Ranks::MEMBER_BITS / 2;
 
-impl Ranks {
-    /// The order of a herd of `count` requests.
-    pub fn herd(streams: &Streams, count: u32) -> Ranks {
-        let mut stream = streams.stream(Purpose::Rank, 0, 0);
-        let mut numbers: Vec<u32> = (0..count).collect();
-        // Fisher and Yates, as Durstenfeld 1964 has it.
-        for last in (1..numbers.len()).rev() {
-            numbers.swap(last, stream.below(last as u64 + 1) as usize);
-        }
-        Ranks::Herd { numbers }
+/// The numbers of a herd of `count` requests, by place.
+pub fn shuffled(streams: &Streams, count: u32) -> Vec<u32> {
+    let mut stream = streams.stream(Purpose::Rank, 0, 0);
+    let mut numbers: Vec<u32> = (0..count).collect();
+    // Fisher and Yates, as Durstenfeld 1964 has it.
+    for last in (1..numbers.len()).rev() {
+        numbers.swap(last, stream.below(last as u64 + 1) as usize);
     }
+    numbers
+}
 
+impl Ranks {
     /// The order of a stream of requests.
     pub fn stream(streams: &Streams) -> Ranks {
         Ranks::Stream { mask: streams.stream(Purpose::Rank, 0, 0).bits() as u32 }
@@ -243,7 +246,7 @@ impl Ranks {
     #[inline]
     pub fn rank(&self, place: u32) -> u32 {
         match self {
-            Ranks::Herd { .. } => place,
+            Ranks::Herd => place,
             Ranks::Stream { mask } => {
                 let mut x = place ^ mask;
                 x ^= x >> 16;
@@ -267,7 +270,7 @@ impl Ranks {
     #[inline]
     pub fn place(&self, rank: u32) -> u32 {
         match self {
-            Ranks::Herd { .. } => rank,
+            Ranks::Herd => rank,
             Ranks::Stream { mask } => {
                 let mut x = rank ^ (rank >> 16);
                 x = x.wrapping_mul(UNMIX[1]);
@@ -284,15 +287,6 @@ impl Ranks {
                 x ^= x >> HALF;
                 x ^ mask
             }
-        }
-    }
-
-    /// The number of the request at `place`.
-    #[inline]
-    pub fn number(&self, place: u32) -> u32 {
-        match self {
-            Ranks::Stream { .. } | Ranks::Member { .. } => place,
-            Ranks::Herd { numbers } => numbers[place as usize],
         }
     }
 }
@@ -380,8 +374,7 @@ mod tests {
     #[test]
     fn numbers_of_a_herd_are_a_permutation() {
         for count in [1, 2, 3, 5, 40, 1_000, 1_024, 1_025] {
-            let ranks = Ranks::herd(&Streams::new(7, count), count);
-            let mut numbers: Vec<u32> = (0..count).map(|place| ranks.number(place)).collect();
+            let mut numbers = shuffled(&Streams::new(7, count), count);
             numbers.sort_unstable();
             assert_eq!(numbers, (0..count).collect::<Vec<_>>());
         }
@@ -393,7 +386,7 @@ mod tests {
     fn nobody_is_first_more_often() {
         let mut first = [0u32; 40];
         for seed in 0..40_000 {
-            first[Ranks::herd(&Streams::new(seed, 0), 40).number(0) as usize] += 1;
+            first[shuffled(&Streams::new(seed, 0), 40)[0] as usize] += 1;
         }
         let off = |n: u32| (f64::from(n) - 1_000.0) * (f64::from(n) - 1_000.0) / 1_000.0;
         let chi: f64 = first.iter().map(|&n| off(n)).sum();

@@ -213,14 +213,14 @@ impl Default for Reading {
 impl RetryAfter {
     /// What follows from an answer that arrives at `now`; `stream` gives the jitter.
     #[inline]
-    pub fn told(&self, answer: &Rejection<'_>, now: u64, stream: &mut Stream) -> Told {
+    pub fn told(&self, answer: &Rejection<'_>, now: u64, stream: &Stream) -> Told {
         let RetryAfter::Obey(rule) = self else { return Told::Nothing };
         let read = match answer.hint {
             Hint::None => return Told::Nothing,
             Hint::RetryAfter(wait) => Read::Nanos(wait.nanos().into()),
             Hint::Stated(statement) => rule.reading.read(statement, now),
         };
-        rule.follow(read, stream)
+        rule.follow(read, &mut stream.clone())
     }
 
     /// The rule in words that follow "Retry-After".
@@ -373,8 +373,8 @@ mod tests {
             ..Statement::default()
         };
         let answer = Rejection { status: 429, hint: Hint::Stated(&statement) };
-        let mut stream = Streams::new(1, 0).backoff(0, 0, 0);
-        RetryAfter::Obey(rule).told(&answer, 0, &mut stream)
+        let stream = Streams::new(1, 0).backoff(0, 0, 0);
+        RetryAfter::Obey(rule).told(&answer, 0, &stream)
     }
 
     fn seconds(s: f64) -> Told {

@@ -117,9 +117,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let now = self.events.now();
         let layer = &mut group.layers[l];
         let told = match failure {
-            Failure::Status(answer) => {
-                layer.rule.retry_after.told(answer, now, &mut stream.clone())
-            }
+            Failure::Status(answer) => layer.rule.retry_after.told(answer, now, &stream),
             Failure::Reset | Failure::Timeout | Failure::Stream { .. } | Failure::NotSent(_) => {
                 Told::Nothing
             }
@@ -196,6 +194,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 }
 
 /// The next wait by the layer's own schedule.
+#[inline]
 fn own_wait(layer: &mut LayerState<'_>, place: u32, status: u16, stream: Stream) -> u64 {
     let n = layer.attempts(place).saturating_sub(1);
     let backoff = &layer.rule.backoff;

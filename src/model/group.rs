@@ -10,7 +10,7 @@ use super::tasks::Tasks;
 use super::wire::Wire;
 use super::{Arrivals, GroupPlan};
 use crate::client::Flight;
-use crate::rng::{Ranks, Streams};
+use crate::rng::{self, Ranks, Streams};
 use crate::units::Time;
 use crate::workload::Population;
 
@@ -67,7 +67,7 @@ impl<'a> Group<'a> {
         let streams = plan.name.as_ref().map_or(*streams, |name| streams.of_group(name));
         let ranks = match (&plan.name, &plan.arrivals) {
             (Some(_), _) => Ranks::member(&streams),
-            (None, Arrivals::Burst(_)) => Ranks::herd(&streams, plan.clients),
+            (None, Arrivals::Burst(_)) => Ranks::Herd,
             (None, _) => Ranks::stream(&streams),
         };
         let mut group = Group {
@@ -88,6 +88,11 @@ impl<'a> Group<'a> {
             ledger: Ledger::default(),
         };
         group.grow_to(plan.known() as usize);
+        if let Ranks::Herd = group.ranks {
+            let states = group.requests.states.iter_mut();
+            let numbers = rng::shuffled(&group.streams, plan.clients);
+            states.zip(numbers).for_each(|(state, number)| state.number = number);
+        }
         group
     }
 
@@ -96,7 +101,9 @@ impl<'a> Group<'a> {
         if self.requests.states.len() >= len {
             return;
         }
-        self.requests.states.resize(len, State::default());
+        let unborn = |number| State { number, ..State::default() };
+        let new = self.requests.states.len() as u32..len as u32;
+        self.requests.states.extend(new.map(unborn));
         if self.layers[0].rule.hedge.is_some() {
             self.requests.flights.resize(len, Flight::default());
         }
@@ -127,7 +134,7 @@ impl<'a> Group<'a> {
     /// The number that random streams follow.
     #[inline]
     pub(super) fn number(&self, place: u32) -> u32 {
-        self.ranks.number(place)
+        self.requests.states[place as usize].number
     }
 
     /// The random numbers of the attempt that the request at `place` sent at `step`.
@@ -141,11 +148,7 @@ impl<'a> Group<'a> {
     pub(super) fn touch(&self, place: u32) -> u32 {
         let at = place as usize;
         let state = self.requests.states.get(at).map_or(0, |state| state.step);
-        let number = match &self.ranks {
-            Ranks::Herd { numbers } => numbers.get(at).copied().unwrap_or(0),
-            _ => 0,
-        };
-        self.layers.iter().fold(state ^ number, |read, layer| read ^ layer.touch(at))
+        self.layers.iter().fold(state, |read, layer| read ^ layer.touch(at))
     }
 
     pub(super) fn created(&self, place: u32) -> Time {

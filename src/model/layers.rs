@@ -10,11 +10,10 @@ use crate::units::{Span, Time};
 pub(super) struct LayerState<'a> {
     pub(super) rule: &'a Layer,
     pub(super) count: LayerCount,
-    attempts: Column<u32>,
+    calls: Column<Call>,
     /// What the backoff remembers, this many values per request.
     memory: (usize, Column<u64>),
     deadline: Option<Column<Time>>,
-    expiry: Option<Column<Time>>,
     /// The limit of the attempt under way once the provider has accepted it, where that differs.
     accepted_expiry: Option<Column<Time>>,
     /// The limit of one attempt that starts now.
@@ -39,6 +38,32 @@ pub(super) struct LayerState<'a> {
     held: Option<Column<Held>>,
     /// The failure of the last attempt, where the layer sleeps once more after it.
     parting: Option<Column<Option<Failure<'a>>>>,
+}
+
+/// What every layer remembers of the call under way of a request: one piece of memory, for it is read
+/// and written together.
+#[derive(Clone, Copy, Default)]
+struct Call {
+    /// Attempts made.
+    attempts: u32,
+    /// How long before the end of time the attempt under way must be over, in halves, for that packs
+    /// more closely; 0 is no limit.
+    before_end: [u32; 2],
+}
+
+impl Call {
+    /// When the attempt under way must be over.
+    #[inline]
+    fn expiry(self) -> Time {
+        let [low, high] = self.before_end.map(u64::from);
+        Time::MAX - (high << 32 | low)
+    }
+
+    #[inline]
+    fn set_expiry(&mut self, expiry: Time) {
+        let before_end = Time::MAX - expiry;
+        self.before_end = [before_end as u32, (before_end >> 32) as u32];
+    }
 }
 
 /// The parts of layers that clients share.
@@ -133,10 +158,9 @@ impl<'a> LayerState<'a> {
         LayerState {
             rule,
             count: LayerCount::default(),
-            attempts: Column::with_capacity(n),
+            calls: Column::with_capacity(n),
             memory: (memory, Column::with_capacity(n * memory)),
             deadline: rule.deadline.map(|_| Column::with_capacity(n)),
-            expiry: rule.timeout.or(rule.connect_timeout).map(|_| Column::with_capacity(n)),
             accepted_expiry: rule.connect_timeout.map(|_| Column::with_capacity(n)),
             timeout: rule.timeout,
             semaphore,
@@ -160,9 +184,9 @@ impl<'a> LayerState<'a> {
 
     /// Makes room for requests up to `len`.
     pub(super) fn grow_to(&mut self, len: usize) {
-        self.attempts.grow_to(len);
+        self.calls.grow_to(len);
         self.memory.1.grow_to(len * self.memory.0);
-        let optional = [&mut self.deadline, &mut self.expiry, &mut self.accepted_expiry];
+        let optional = [&mut self.deadline, &mut self.accepted_expiry];
         optional.into_iter().flatten().for_each(|column| column.grow_to(len));
         if let Some(column) = &mut self.ticket {
             column.grow_to(len);
@@ -181,17 +205,17 @@ impl<'a> LayerState<'a> {
     /// Reads what it remembers of the request at place `at`; what it gives means nothing.
     #[inline]
     pub(super) fn touch(&self, at: usize) -> u32 {
-        let expiry = self.expiry.as_ref().and_then(|column| column.0.get(at)).copied();
-        let attempts = self.attempts.0.get(at).copied().unwrap_or(0);
-        attempts ^ expiry.unwrap_or(0) as u32
+        self.calls.0.get(at).map_or(0, |call| call.attempts)
     }
 
     /// A call of the request at `place` enters the layer.
     #[inline]
     pub(super) fn enter(&mut self, now: Time, place: u32) {
         self.count.calls += 1;
-        self.attempts.set(place, 0);
-        self.memory(place).fill(0);
+        self.calls.0[place as usize].attempts = 0;
+        if self.memory.0 > 0 {
+            self.memory(place).fill(0);
+        }
         self.set_parting(place, None);
         if let (Some(column), Some(deadline)) = (&mut self.deadline, self.rule.deadline) {
             column.set(place, now.saturating_add(deadline.nanos()));
@@ -201,31 +225,26 @@ impl<'a> LayerState<'a> {
     /// Attempts that start from now on have this timeout.
     pub(super) fn set_timeout(&mut self, timeout: Span) {
         self.timeout = Some(timeout);
-        // Attempts under way have none.
-        let so_far = self.attempts.0.len();
-        self.expiry.get_or_insert_with(|| Column(vec![Time::MAX; so_far]));
     }
 
     /// An attempt of the layer is made, though its breaker may refuse it.
     #[inline]
     pub(super) fn try_attempt(&mut self, place: u32) {
-        self.attempts.set(place, self.attempts.get(place) + 1);
+        self.calls.0[place as usize].attempts += 1;
     }
 
     /// An attempt of the layer starts.
     #[inline]
     pub(super) fn start_attempt(&mut self, now: Time, place: u32) {
         self.count.attempts += 1;
-        if let Some(column) = &mut self.expiry {
-            let timeout = self.timeout.map_or(Time::MAX, Span::nanos);
-            column.set(place, now.saturating_add(timeout));
-        }
+        let timeout = self.timeout.map_or(Time::MAX, Span::nanos);
+        self.set_expiry(place, now.saturating_add(timeout));
     }
 
     /// Attempts made in the call under way.
     #[inline]
     pub(super) fn attempts(&self, place: u32) -> u32 {
-        self.attempts.get(place)
+        self.calls.get(place).attempts
     }
 
     /// What the backoff remembers of the call under way.
@@ -317,17 +336,15 @@ impl<'a> LayerState<'a> {
 
     /// Puts the limit of the attempt under way off or on.
     pub(super) fn set_expiry(&mut self, place: u32, expiry: Time) {
-        if let Some(column) = &mut self.expiry {
-            column.set(place, expiry);
-        }
+        self.calls.0[place as usize].set_expiry(expiry);
     }
 
     /// The attempt sets out: until it is accepted it has the shorter of both limits.
     #[inline]
     pub(super) fn start_connecting(&mut self, now: Time, place: u32) {
+        let expiry = self.expiry(place);
         let connect = (&mut self.accepted_expiry, self.rule.connect_timeout);
         if let (Some(column), Some(timeout)) = connect {
-            let expiry = self.expiry.as_ref().map_or(Time::MAX, |column| column.get(place));
             column.set(place, expiry);
             self.set_expiry(place, expiry.min(now.saturating_add(timeout.nanos())));
         }
@@ -349,6 +366,6 @@ impl<'a> LayerState<'a> {
     /// When the attempt under way must be over.
     #[inline]
     pub(super) fn expiry(&self, place: u32) -> Time {
-        self.expiry.as_ref().map_or(Time::MAX, |column| column.get(place))
+        self.calls.get(place).expiry()
     }
 }

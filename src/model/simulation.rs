@@ -53,6 +53,8 @@ pub(super) struct State {
     pub(super) step: u32,
     /// Attempts sent.
     pub(super) attempts: u32,
+    /// What its random numbers follow.
+    pub(super) number: u32,
     pub(super) phase: Phase,
     /// Work for it has been done once, where that is counted.
     pub(super) done: bool,
@@ -224,7 +226,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         let (g, place) = self.split(request);
         match &self.groups[g].ranks {
             // One herd is laid out by rank.
-            Ranks::Herd { .. } => request,
+            Ranks::Herd => request,
             ranks => Self::join(g, ranks.rank(place)),
         }
     }
@@ -234,7 +236,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     fn by_rank(&self, rank: u32) -> u32 {
         let (g, of_group) = self.split(rank);
         match &self.groups[g].ranks {
-            Ranks::Herd { .. } => rank,
+            Ranks::Herd => rank,
             ranks => Self::join(g, ranks.place(of_group)),
         }
     }

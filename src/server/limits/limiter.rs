@@ -95,6 +95,8 @@ pub struct Limiter<'a> {
     growth: Option<(GrowthLimit, Copies<Growth>)>,
     rejected: Consumes,
     counts_tokens: bool,
+    /// Whether there are no other limits than rates.
+    only_rates: bool,
     /// Whether the end of an attempt changes anything.
     learns_of_ends: bool,
 }
@@ -119,6 +121,9 @@ impl<'a> Limiter<'a> {
                 .map(|rule| (rule, Copies::new(rule.shared_by, clients, Growth::new(&rule)))),
             rejected: limits.rejected_consumes,
             learns_of_ends: limits.concurrency.is_some() || rates.iter().any(Metered::settles),
+            only_rates: limits.spend.is_none()
+                && limits.concurrency.is_none()
+                && limits.growth.is_none(),
             counts_tokens: rates.iter().any(|limit| limit.kind != Kind::Requests),
             rates,
         })
@@ -134,6 +139,15 @@ impl<'a> Limiter<'a> {
         tokens: impl FnOnce() -> Tokens,
     ) -> Result<(), Denied<'a>> {
         let tokens = if self.counts_tokens { tokens() } else { Tokens::default() };
+        // The usual case; whoever is refused is told so below.
+        if let ([limit], true) = (self.rates.as_mut_slice(), self.only_rates) {
+            let price = limit.price(tokens);
+            let meter = limit.meters.of(who);
+            if meter.fits(now, price).is_ok() {
+                meter.take(now, price);
+                return Ok(());
+            }
+        }
         if let Some(denied) = self.denied(now, who, tokens) {
             self.take_of_rejected(now, who, tokens);
             return Err(denied);

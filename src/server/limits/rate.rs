@@ -183,6 +183,7 @@ pub(super) enum Meter {
 
 impl Meter {
     /// Whether `amount` fits at `now`; nothing is taken.
+    #[inline]
     pub(super) fn fits(&mut self, now: Time, amount: u64) -> Result<(), Wait> {
         match self {
             Meter::Bucket(bucket) => bucket.fits(now, amount),
@@ -195,6 +196,7 @@ impl Meter {
     }
 
     /// Takes `amount`, or what is left of it.
+    #[inline]
     pub(super) fn take(&mut self, now: Time, amount: u64) {
         match self {
             Meter::Bucket(bucket) => bucket.take(now, amount),
