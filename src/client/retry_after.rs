@@ -453,7 +453,7 @@ mod tests {
         let answer = Rejection { status: 429, hint: Hint::Stated(&statement) };
         let streams = Streams::new(1, 0);
         let waits: Vec<u64> = (0..1_000)
-            .map(|i| RetryAfter::Obey(rule).told(&answer, 0, &mut streams.backoff(0, i, 0)))
+            .map(|i| RetryAfter::Obey(rule).told(&answer, 0, &streams.backoff(0, i, 0)))
             .map(|told| if let Told::Wait(wait) = told { wait } else { 0 })
             .collect();
         let second = NANOS_PER_SECOND;

@@ -210,18 +210,20 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// The first limit of time of the layers outside `l` that bounds what `l` does.
     #[inline]
     pub(super) fn earliest_limit(&self, request: u32, l: usize) -> Time {
-        self.limit_from(request, l + 1)
+        let (g, place) = self.split(request);
+        let mut first = Time::MAX;
+        for layer in self.groups[g].layers.after(l) {
+            first = first.min(layer.deadline(place)).min(layer.expiry(place));
+        }
+        first
     }
 
     /// The first limit of time of layer `l` and those around it.
     #[inline(always)]
     pub(super) fn limit_from(&self, request: u32, l: usize) -> Time {
         let (g, place) = self.split(request);
-        let mut first = Time::MAX;
-        for layer in self.groups[g].layers.iter().skip(l) {
-            first = first.min(layer.deadline(place)).min(layer.expiry(place));
-        }
-        first
+        let layer = &self.groups[g].layers[l];
+        layer.deadline(place).min(layer.expiry(place)).min(self.earliest_limit(request, l))
     }
 
     /// The innermost layer whose permit the request holds.

@@ -25,6 +25,12 @@ impl<T> Few<T> {
         1 + self.others.len()
     }
 
+    /// The entries behind number `index`.
+    #[inline]
+    pub(super) fn after(&self, index: usize) -> &[T] {
+        self.others.get(index..).unwrap_or_default()
+    }
+
     #[inline]
     pub(super) fn iter(&self) -> Chain<Once<&T>, slice::Iter<'_, T>> {
         once(&self.first).chain(&self.others)
@@ -91,6 +97,7 @@ mod tests {
             expected[len - 1] += 10;
             assert_eq!(few.iter().copied().collect::<Vec<_>>(), expected);
             assert_eq!((0..few.len()).map(|i| few[i]).collect::<Vec<_>>(), expected);
+            (0..len + 2).for_each(|i| assert_eq!(few.after(i), &expected[len.min(i + 1)..]));
         }
     }
 }

@@ -145,9 +145,10 @@ impl<'a> Provider<'a> {
     /// When a connection made now is accepted; None when it is reset.
     #[inline]
     pub(super) fn connect(&mut self, now: Time) -> Option<Time> {
-        if self.calm {
-            return Some(now);
-        }
+        if self.calm { Some(now) } else { self.connection(now) }
+    }
+
+    fn connection(&mut self, now: Time) -> Option<Time> {
         let ProviderPlan { faults, actions, .. } = self.plan;
         let refuses = |fault: &Fault| matches!(fault, Fault::RefuseConnections(r) if r.covers(now));
         if faults.iter().any(refuses) || actions.iter().any(|action| action.cuts_off(now)) {
@@ -167,9 +168,10 @@ impl<'a> Provider<'a> {
     /// Whether a fault or an operator refuses attempt number `attempt` of a request, accepted now.
     #[inline]
     pub(super) fn strikes(&self, now: Time, attempt: u32, draws: Draws) -> Option<Refusal<'a>> {
-        if self.calm {
-            return None;
-        }
+        if self.calm { None } else { self.struck(now, attempt, draws) }
+    }
+
+    fn struck(&self, now: Time, attempt: u32, draws: Draws) -> Option<Refusal<'a>> {
         let plan = self.plan;
         for (index, fault) in plan.faults.iter().enumerate() {
             match fault {

@@ -34,8 +34,9 @@ impl Bucket {
             return;
         }
         if self.level < self.full {
-            let refill = i128::from(now - self.at) * i128::from(self.rate.events());
-            self.level = (self.level + refill).min(self.full);
+            let refill = u128::from(now - self.at) * u128::from(self.rate.events());
+            let missing = self.full.abs_diff(self.level);
+            self.level = if refill < missing { self.level + refill as i128 } else { self.full };
         }
         self.at = now;
     }
@@ -57,6 +58,23 @@ impl Bucket {
         let missing = u128::try_from(level - self.level).unwrap_or(0);
         let events = u128::from(self.rate.events());
         (events > 0).then(|| u64::try_from(missing.div_ceil(events)).unwrap_or(u64::MAX))
+    }
+
+    /// Takes `amount` if that fits, as [`Bucket::fits`] has it.
+    #[inline]
+    pub(super) fn admit(&mut self, now: Time, amount: u64) -> bool {
+        self.refill(now);
+        let one = i128::from(self.rate.period());
+        let (least, price) = match amount {
+            0 => (one, 0),
+            1 => (one, one),
+            _ => (self.units(amount), self.units(amount)),
+        };
+        let fits = self.level >= least;
+        if fits {
+            self.level -= price;
+        }
+        fits
     }
 
     /// Takes `amount`, or what is left of it.
@@ -96,10 +114,16 @@ mod tests {
         Bucket::new(rate.parse().unwrap(), burst)
     }
 
+    /// In two steps; in one it is the same.
     fn admit(bucket: &mut Bucket, now: Time, amount: u64) -> Result<(), Wait> {
-        bucket.fits(now, amount)?;
-        bucket.take(now, amount);
-        Ok(())
+        let mut twin = *bucket;
+        let admitted = twin.admit(now, amount);
+        let fits = bucket.fits(now, amount);
+        if fits.is_ok() {
+            bucket.take(now, amount);
+        }
+        assert_eq!((admitted, twin.level), (fits.is_ok(), bucket.level));
+        fits
     }
 
     /// T25: saturated, it admits exactly floor(B + r·T) over [0, T].

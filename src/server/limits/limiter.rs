@@ -142,9 +142,7 @@ impl<'a> Limiter<'a> {
         // The usual case; whoever is refused is told so below.
         if let ([limit], true) = (self.rates.as_mut_slice(), self.only_rates) {
             let price = limit.price(tokens);
-            let meter = limit.meters.of(who);
-            if meter.fits(now, price).is_ok() {
-                meter.take(now, price);
+            if limit.meters.of(who).admit(now, price) {
                 return Ok(());
             }
         }
@@ -207,9 +205,12 @@ impl<'a> Limiter<'a> {
     /// An attempt that was let through is over, after `output` tokens of its answer.
     #[inline]
     pub fn release(&mut self, now: Time, who: Caller, output: u64) {
-        if !self.learns_of_ends {
-            return;
+        if self.learns_of_ends {
+            self.learn_of_end(now, who, output);
         }
+    }
+
+    fn learn_of_end(&mut self, now: Time, who: Caller, output: u64) {
         if let Some((_, places)) = &mut self.places {
             *places.of(who) -= 1;
         }

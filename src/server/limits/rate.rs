@@ -208,6 +208,19 @@ impl Meter {
         }
     }
 
+    /// Takes `amount` if that fits.
+    #[inline]
+    pub(super) fn admit(&mut self, now: Time, amount: u64) -> bool {
+        if let Meter::Bucket(bucket) = self {
+            return bucket.admit(now, amount);
+        }
+        let fits = self.fits(now, amount).is_ok();
+        if fits {
+            self.take(now, amount);
+        }
+        fits
+    }
+
     /// Puts `actual` in the place of a reservation of `reserved`.
     pub(super) fn settle(&mut self, now: Time, reserved: u64, actual: u64) {
         match self {
