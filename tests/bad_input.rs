@@ -1136,7 +1136,7 @@ fn a_trace_is_refused_by_file_and_line() {
 fn bad_usage_says_what_is_allowed() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
-    let cases: [(&[&str], &[&str]); 14] = [
+    let cases: [(&[&str], &[&str]); 18] = [
         (
             &["reproduce", "thousand-client"],
             &["did you mean `thousand-clients`?", "reproduce --list"],
@@ -1146,7 +1146,11 @@ fn bad_usage_says_what_is_allowed() {
         (&["compare", "storm.toml", "--policies", "full,full"], &["\"full\"", "twice"]),
         (&["compare", "storm.toml", "--policies", "preset:open"], &["openai-python-3.57"]),
         (&["compare", "storm.toml", "--layer", "ap"], &["did you mean `app`?"]),
-        (&["plot", "storm.toml", "-o", "."], &["name a file, such as load.svg"]),
+        (&["plot", "load", "storm.toml", "-o", "."], &["name a file, such as load.svg"]),
+        (&["plot", "lode", "storm.toml"], &["'lode'", "load"]),
+        (&["plot", "waves", "nowhere"], &["nowhere", "no results folder"]),
+        (&["plot", "waves", "nowhere", "--set", "a=1"], &["--set a=1", "are there"]),
+        (&["plot", "load", "storm.toml", "--width", "9"], &["--width", "480"]),
         (&["run", "storm.toml", "--seed", "x"], &["--seed", "0x"]),
         (&["run", "storm.toml", "--seed", "-1"], &["'-1'"]),
         (&["run", "storm.toml", "-r", "0"], &["--replications", "1..=1000000"]),

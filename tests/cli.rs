@@ -251,7 +251,7 @@ fn plot_writes_both_pictures_whatever_the_ending() {
         ("c", ["c.png", "c.svg"]),
         ("d.v1", ["d.v1.png", "d.v1.svg"]),
     ] {
-        let ran = run(home.path(), &["plot", "storm.toml", "-q", "-o", output]);
+        let ran = run(home.path(), &["plot", "load", "storm.toml", "-q", "-o", output]);
         assert_eq!((ran.code, ran.err.as_str(), ran.out.as_str()), (0, "", ""), "{output}");
         for file in files {
             let bytes = fs::read(home.path().join(file)).unwrap();

@@ -115,7 +115,7 @@ const LONG: [&str; 6] = ["storm.toml", "-r", "1000000", "--set", "workload.clien
 fn refused_at_once(home: &Path, command: &str, output: &str, code: i32, part: &str) {
     let start = Instant::now();
     let mut child = retrylab(home)
-        .arg(command)
+        .args(command.split(' '))
         .args(LONG)
         .args(["-o", output])
         .stdout(Stdio::piped())
@@ -145,8 +145,8 @@ fn an_output_that_is_a_file_or_below_one_is_exit_3_before_anything_runs() {
         refused_at_once(home.path(), command, "file", 3, "this is a file; name a folder with -o");
         refused_at_once(home.path(), command, "file/below", 3, "file");
     }
-    refused_at_once(home.path(), "plot", "file/load.svg", 3, "file/load.svg");
-    refused_at_once(home.path(), "plot", "nowhere/load.svg", 3, "nowhere/load.svg");
+    refused_at_once(home.path(), "plot load", "file/load.svg", 3, "file/load.svg");
+    refused_at_once(home.path(), "plot load", "nowhere/load.svg", 3, "nowhere/load.svg");
     refused_at_once(home.path(), "run", "/proc/out", 3, "/proc");
     assert_eq!(fs::read_to_string(home.path().join("file")).unwrap(), "mine");
     assert_eq!(names(home.path()), ["file", "storm.toml"]);
@@ -183,12 +183,15 @@ fn what_cannot_be_drawn_is_refused_before_anything_runs() {
                 preset:openai-python-3.57,preset:openai-node-7.59,preset:anthropic-python-2.14";
     for args in [
         ["compare", "--policies", many, "-oout"],
-        ["plot", "--policies", many, "-oout"],
+        ["plot load", "--policies", many, "-oout"],
         ["run", "--set", "measure.window=500ns", "-oout"],
     ] {
         let start = Instant::now();
-        let ran =
-            run(home.path(), &[&args[..], &LONG[..3], &["--set", "measure.horizon=1ms"]].concat());
+        let words: Vec<&str> = args[0].split(' ').collect();
+        let ran = run(
+            home.path(),
+            &[&words[..], &args[1..], &LONG[..3], &["--set", "measure.horizon=1ms"]].concat(),
+        );
         assert_eq!(ran.code, 2, "{args:?}: {ran:?}");
         assert!(start.elapsed() < Duration::from_secs(5), "{args:?}");
     }
@@ -249,7 +252,7 @@ fn a_full_disk_is_exit_3_and_leaves_the_old_results() {
         assert_eq!(fs::read_to_string(old.join("runs.csv")).unwrap(), "old");
     }
     let picture = disk.join("load.svg");
-    let ran = run(home.path(), &["plot", "storm.toml", "-o", picture.to_str().unwrap()]);
+    let ran = run(home.path(), &["plot", "load", "storm.toml", "-o", picture.to_str().unwrap()]);
     assert_eq!(ran.code, 3, "{ran:?}");
     assert!(!names(disk).iter().any(|name| name.ends_with(".part")), "{:?}", names(disk));
     // Full to the last byte: no half-written scenario.
@@ -282,13 +285,13 @@ fn a_folder_that_cannot_be_written_is_exit_3_before_anything_runs() {
         return;
     }
     for (command, output) in
-        [("run", "locked/out"), ("compare", "locked/a/b"), ("plot", "locked/load")]
+        [("run", "locked/out"), ("compare", "locked/a/b"), ("plot load", "locked/load")]
     {
         let start = Instant::now();
         let mut child = Command::new("setpriv")
             .args(setpriv)
             .arg(&program)
-            .arg(command)
+            .args(command.split(' '))
             .args(LONG)
             .args(["-o", output])
             .current_dir(home.path())

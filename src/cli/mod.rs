@@ -6,7 +6,6 @@ mod common;
 mod compare;
 mod completions;
 mod diff;
-mod figure;
 mod init;
 mod merge;
 mod metastable;

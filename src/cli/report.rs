@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::common::EffortArgs;
-use super::figure;
+use super::plot;
 use crate::error::Result;
 use crate::experiment::{Cell, CellRuns, Effort, summaries};
 use crate::output::{
@@ -44,7 +44,7 @@ pub fn write_folder(
     effort: &Effort,
 ) -> Result<String> {
     let place = folder.place().display().to_string();
-    let picture = figure::of_cells(title, cells, &effort.seed.to_string())?;
+    let picture = plot::of_cells(title, cells, &effort.seed.to_string())?;
     let (runs, summary, windows) = (runs_csv(cells)?, summary_csv(cells)?, windows_csv(cells)?);
     let (waves, completions) = (waves_csv(cells)?, completions_csv(cells)?);
     let mut files: Vec<(&str, &[u8])> = vec![
@@ -86,6 +86,6 @@ pub fn execute(
 /// Starts the folder that `-o` names, if it does.
 pub fn stage(output: Option<&Path>, cells: &[Cell]) -> Result<Option<Folder>> {
     let Some(place) = output else { return Ok(None) };
-    figure::check(cells)?;
+    plot::check(cells)?;
     Folder::stage(place).map(Some)
 }

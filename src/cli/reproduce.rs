@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::common::{EffortArgs, note};
-use super::{Answer, figure, report};
+use super::{Answer, plot, report};
 use crate::error::{Error, Result};
 use crate::experiment::{Basis, Claim, Effort, Experiment, Judged, Verdict, names, overall};
 use crate::output::{Folder, Style, Table, interval, number, print};
@@ -112,7 +112,7 @@ fn list(listed: &[(&str, &str)]) -> Result<Answer> {
 fn reproduce(args: &Args, experiment: Experiment) -> Result<Outcome> {
     let effort = args.effort.effort(experiment.replications, experiment.seed);
     let cells = experiment.cells()?;
-    figure::check(&cells)?;
+    plot::check(&cells)?;
     let folder = Folder::stage(&place(args, &experiment.name))?;
     let runs = args.effort.execute_with_curves(cells, effort)?;
     let judged = experiment.judge(&runs);

@@ -9,13 +9,13 @@ mod check;
 mod columns;
 mod count_axis;
 mod curves;
-mod header;
 mod layout;
 mod legend;
 mod panel;
 
 use super::canvas::{Canvas, Fonts};
-use super::{Picture, PlotError};
+use super::sheet::Sheet;
+use super::{Picture, PlotError, Theme};
 use columns::{Column, TimeAxis};
 use layout::Layout;
 
@@ -76,6 +76,8 @@ pub struct LoadFigure {
     pub outages: Vec<(f64, f64)>,
     /// How the counts are spaced.
     pub axis: CountAxis,
+    /// The width of the figure in pixels.
+    pub width_px: u32,
     /// One panel for each policy, 1 to [`MAX_PANELS`], from top to bottom.
     pub panels: Vec<LoadPanel>,
 }
@@ -84,9 +86,8 @@ pub struct LoadFigure {
 ///
 /// With more windows than pixel columns, each column shows the largest value of its windows, and
 /// the note says so: a mean would hide the peaks, which are what the figure is about.
-pub fn draw(figure: &LoadFigure) -> Result<Picture, PlotError> {
-    let canvas = compose(figure)?;
-    Ok(Picture { svg: canvas.to_svg(&figure.title, &description(figure)), png: canvas.to_png()? })
+pub fn draw(figure: &LoadFigure, theme: Theme) -> Result<Picture, PlotError> {
+    Picture::of(theme.apply(compose(figure)?), &figure.title, &description(figure))
 }
 
 /// Everything but the output formats.
@@ -98,9 +99,9 @@ fn compose(figure: &LoadFigure) -> Result<Canvas, PlotError> {
         figure.panels.iter().map(|panel| axis.columns(&panel.windows)).collect();
     let layout = Layout::of(figure, &axis, &curves, &fonts);
     let mut canvas = Canvas::new(layout.width.unsigned_abs(), layout.height.unsigned_abs());
+    layout.header.draw(&mut Sheet::on(&mut canvas, &fonts))?;
     {
         let area = canvas.area(&fonts);
-        header::draw(&area, &layout)?;
         layout.legend.draw(&area, &layout.hues)?;
         for (index, columns) in curves.iter().enumerate() {
             panel::draw(&area, index, columns, &layout)?;

@@ -11,12 +11,21 @@
 //! for eyes; its bytes may differ between processors.
 
 pub mod canvas;
+pub mod chart;
+pub mod completion;
+mod header;
 pub mod load;
 pub mod palette;
+pub mod sheet;
+mod steps;
+mod theme;
 mod ticks;
+pub mod waves;
 
 pub use load::{CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS};
+pub use theme::{Look, Theme};
 
+use canvas::Canvas;
 use plotters::drawing::DrawingAreaErrorKind;
 use plotters_backend::DrawingErrorKind;
 
@@ -27,6 +36,13 @@ pub struct Picture {
     pub svg: String,
     /// The same drawing as a PNG file at twice the nominal size.
     pub png: Vec<u8>,
+}
+
+impl Picture {
+    /// The drawing in both formats; title and description are for readers who do not see it.
+    pub fn of(canvas: Canvas, title: &str, description: &str) -> Result<Picture, PlotError> {
+        Ok(Picture { svg: canvas.to_svg(title, description), png: canvas.to_png()? })
+    }
 }
 
 /// Why a figure could not be drawn.

@@ -67,6 +67,16 @@ pub fn series(index: usize) -> Hue {
     SERIES[index % SERIES.len()]
 }
 
+/// The relative luminance of a colour, as the web's accessibility rules define it.
+#[cfg(test)]
+pub fn luminance(colour: RGBColor) -> f64 {
+    let linear = |channel: u8| {
+        let c = f64::from(channel) / 255.0;
+        if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * linear(colour.0) + 0.7152 * linear(colour.1) + 0.0722 * linear(colour.2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,15 +85,6 @@ mod tests {
     fn a_policy_has_its_colour_in_every_picture() {
         assert_eq!(assigned(&["none", "sdk", "equal"]), [0, 1, 2]);
         assert_eq!(assigned(&["full", "mine", "none", "yours"]), [3, 1, 0, 2]);
-    }
-
-    /// The relative luminance of a colour, as the web's accessibility rules define it.
-    fn luminance(colour: RGBColor) -> f64 {
-        let linear = |channel: u8| {
-            let c = f64::from(channel) / 255.0;
-            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * linear(colour.0) + 0.7152 * linear(colour.1) + 0.0722 * linear(colour.2)
     }
 
     #[test]

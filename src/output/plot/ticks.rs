@@ -22,7 +22,12 @@ pub struct Tick {
 impl Tick {
     /// The tick at this power of ten.
     pub fn decade(exponent: i32) -> Tick {
-        Tick { value: power_of_ten(exponent), label: label(1, exponent) }
+        Tick::scaled(1, exponent)
+    }
+
+    /// The tick at a digit times a power of ten.
+    pub fn scaled(digit: i64, exponent: i32) -> Tick {
+        Tick { value: scaled(digit, exponent), label: label(digit, exponent) }
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Shape {
     pub stroke: Option<Stroke>,
     /// Draw without anti-aliasing: for upright rules, which are to lie on whole pixels.
     pub crisp: bool,
+    /// What it says, if it is a text.
+    pub text: Option<String>,
 }
 
 /// A path through the points, without points that add nothing: a step curve over many windows

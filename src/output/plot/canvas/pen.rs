@@ -28,7 +28,7 @@ impl<'a> Pen<'a> {
     }
 
     /// Draws a dashed line, which the backend trait has no call for.
-    pub(super) fn dashed<S: BackendStyle>(
+    pub fn dashed<S: BackendStyle>(
         &mut self,
         points: impl Iterator<Item = BackendCoord>,
         style: &S,
@@ -55,7 +55,7 @@ impl<'a> Pen<'a> {
         let fill = fill.filter(|ink| ink.percent > 0);
         let stroke = stroke.filter(|stroke| stroke.ink.percent > 0 && stroke.width > 0);
         if path.len() > 1 && (fill.is_some() || stroke.is_some()) {
-            self.shapes.push(Shape { path, fill, stroke, crisp });
+            self.shapes.push(Shape { path, fill, stroke, crisp, text: None });
         }
     }
 
@@ -159,7 +159,10 @@ impl DrawingBackend for Pen<'_> {
         let run = Run::from_style(style, UNITS_PER_PX);
         let anchor = style.anchor();
         let path = self.fonts.outline(text, run, &anchor, &style.transform(), point(pos));
-        self.push(path, Some(ink(style.color())), None, false);
+        if !path.is_empty() {
+            let (fill, text) = (Some(ink(style.color())), Some(text.to_owned()));
+            self.shapes.push(Shape { path, fill, stroke: None, crisp: false, text });
+        }
         Ok(())
     }
 

@@ -4,18 +4,24 @@ use tiny_skia::{
     Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform,
 };
 
+use plotters::style::RGBColor;
+
 use super::super::PlotError;
 use super::list::{Ink, Point, Segment, Shape, UNITS_PER_PX};
 
 /// Device pixels for each pixel of the figure: sharp on dense screens and in print.
 const SCALE: u32 = 2;
 
-/// A PNG file of the shapes on white.
-pub fn png((width, height): (u32, u32), shapes: &[Shape]) -> Result<Vec<u8>, PlotError> {
+/// A PNG file of the shapes on paper of that colour.
+pub fn png(
+    (width, height): (u32, u32),
+    paper: RGBColor,
+    shapes: &[Shape],
+) -> Result<Vec<u8>, PlotError> {
     let mut pixmap = Pixmap::new(width * SCALE, height * SCALE).ok_or_else(|| {
         PlotError::Raster(format!("{width} by {height} pixels is not a possible size"))
     })?;
-    pixmap.fill(Color::WHITE);
+    pixmap.fill(Color::from_rgba8(paper.0, paper.1, paper.2, 255));
     for shape in shapes {
         draw(&mut pixmap, shape);
     }

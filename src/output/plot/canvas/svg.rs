@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use plotters::style::RGBColor;
+
 use super::list::{Ink, Point, Segment, Shape, UNITS_PER_PX};
 
 /// A complete document. Paths use relative commands, which are about half as long as absolute
 /// ones and, between integers, just as exact.
 pub fn document(
-    (width, height): (u32, u32),
+    ((width, height), RGBColor(red, green, blue)): ((u32, u32), RGBColor),
     shapes: &[Shape],
     title: &str,
     description: &str,
@@ -21,7 +23,10 @@ pub fn document(
     );
     let _ = writeln!(svg, "<title>{}</title>", escaped(title));
     let _ = writeln!(svg, "<desc>{}</desc>", escaped(description));
-    let _ = writeln!(svg, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
+    let _ = writeln!(
+        svg,
+        "<rect width=\"{width}\" height=\"{height}\" fill=\"#{red:02x}{green:02x}{blue:02x}\"/>"
+    );
     for shape in shapes {
         write_shape(&mut svg, shape);
     }
@@ -153,7 +158,7 @@ mod tests {
 
     #[test]
     fn markup_in_labels_is_escaped() {
-        let svg = document((1, 1), &[], "a < b & c", "x\u{0}y");
+        let svg = document(((1, 1), RGBColor(255, 255, 255)), &[], "a < b & c", "x\u{0}y");
         assert!(svg.contains("<title>a &lt; b &amp; c</title>"));
         assert!(svg.contains("<desc>x y</desc>"));
     }

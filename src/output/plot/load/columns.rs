@@ -1,6 +1,5 @@
 //! From windows to the columns that are drawn.
 
-use super::layout::MAX_COLUMNS;
 use super::{LoadFigure, LoadWindow};
 
 /// One step of the curves.
@@ -43,7 +42,7 @@ impl TimeAxis {
         // Time counts from zero, unless that would leave most of the axis empty.
         let start_s = if first > 0.0 && first <= (last - first) / 2.0 { 0.0 } else { first };
         let windows = ((last - start_s) / figure.window_s).round() + 1.0;
-        let windows_per_column = (windows / MAX_COLUMNS as f64).ceil();
+        let windows_per_column = (windows / f64::from(most_columns(figure.width_px))).ceil();
         TimeAxis {
             start_s,
             end_s: start_s + windows * figure.window_s,
@@ -91,6 +90,11 @@ impl TimeAxis {
     }
 }
 
+/// More columns than this cannot be told apart in the width of a panel.
+fn most_columns(width_px: u32) -> u32 {
+    width_px * 9 / 10
+}
+
 /// The largest number that any of the columns shows.
 pub fn largest(columns: &[Column]) -> f64 {
     columns.iter().fold(0.0, |largest, column| {
@@ -119,6 +123,7 @@ mod tests {
             capacity_per_window: None,
             outages: Vec::new(),
             axis: CountAxis::Linear,
+            width_px: 1000,
             panels: vec![LoadPanel {
                 label: String::new(),
                 peak_note: String::new(),
@@ -142,7 +147,7 @@ mod tests {
         let figure = figure(36_000);
         let axis = TimeAxis::of(&figure);
         let columns = axis.columns(&figure.panels[0].windows);
-        assert!(columns.len() <= MAX_COLUMNS);
+        assert!(columns.len() <= 900);
         assert_eq!(columns.iter().filter(|column| column.mean == 50.0).count(), 1);
         assert!(columns.iter().all(|column| column.mean >= 1.0));
         assert_eq!(columns.last().map(|column| column.end_s), Some(axis.end_s));

@@ -4,6 +4,8 @@
 //! files of the figure only look positions up here.
 
 use super::super::canvas::{Fonts, Weight};
+use super::super::chart::share;
+use super::super::header::{BORDER, Header, LABEL_PX, SMALL_PX};
 use super::super::palette;
 use super::super::ticks::{Step, Tick, duration, number};
 use super::columns::{Column, TimeAxis, largest};
@@ -11,20 +13,6 @@ use super::count_axis;
 use super::legend::Legend;
 use super::{CountAxis, LoadFigure};
 
-/// The width of the figure.
-pub const WIDTH: i32 = 1000;
-/// More columns than this cannot be told apart in the width of a panel.
-pub const MAX_COLUMNS: usize = 900;
-
-/// Text sizes.
-pub const TITLE_PX: f64 = 17.0;
-pub const LABEL_PX: f64 = 13.0;
-pub const SMALL_PX: f64 = 12.0;
-
-/// The blank border of the figure.
-const BORDER: i32 = 20;
-const TITLE_LINE: i32 = 23;
-const NOTE_LINE: i32 = 17;
 /// From the axis to the near edge of a tick label.
 pub const TICK_GAP: i32 = 8;
 /// Between the axis and the first column, so that a spike at the start stands free.
@@ -71,10 +59,7 @@ pub struct Layout {
     pub right: i32,
     /// The left and the right end of the data.
     pub data: (i32, i32),
-    /// The lines of the heading with their baselines.
-    pub title: Vec<(String, i32)>,
-    /// The lines of the note with their baselines.
-    pub note: Vec<(String, i32)>,
+    pub header: Header,
     pub legend: Legend,
     pub panels: Vec<PanelBox>,
     /// The time axis in seconds.
@@ -105,13 +90,11 @@ impl Layout {
         let limit = capacity.as_ref().filter(|limit| limit.on_axis).map(|limit| limit.value);
         let panel_height = panel_height(figure.panels.len());
         let counts = count_axis::Axis::of(figure.axis, largest, limit, panel_height);
-        let (left, right) = sides(&counts.ticks, capacity.as_ref(), fonts);
+        let width = figure.width_px as i32;
+        let (left, right) = sides(&counts.ticks, capacity.as_ref(), fonts, width);
         let data = (left + INSET, right - INSET);
-        let text_width = f64::from(WIDTH - BORDER - left);
-        let title = fonts.wrap(&figure.title, (Weight::Bold, TITLE_PX), text_width, 2);
-        let note = fonts.wrap(&full_note(figure, axis), (Weight::Regular, SMALL_PX), text_width, 3);
-        let (title, below_title) = stacked(title, BORDER, TITLE_LINE);
-        let (note, below_note) = stacked(note, below_title + 2, NOTE_LINE);
+        let note = full_note(figure, axis);
+        let header = Header::of(&figure.title, &note, fonts, (left, width - BORDER));
         let per_window = format!("attempts per {}", duration(figure.window_s));
         let outages = outages(figure, axis);
         let labels: Vec<&str> = figure.panels.iter().map(|panel| panel.label.as_str()).collect();
@@ -119,24 +102,23 @@ impl Layout {
             (capacity.as_ref(), !outages.is_empty()),
             &per_window,
             fonts,
-            (left, WIDTH - BORDER),
-            below_note + 9,
+            (left, width - BORDER),
+            header.bottom + 9,
         );
         let panels = panel_boxes(figure, legend.bottom + 10, panel_height, right - left, fonts);
         let bottom = panels.last().map_or(0, |panel| panel.bottom);
         let data_px = f64::from(data.1 - data.0);
         Layout {
-            width: WIDTH,
+            width,
             height: bottom + 62,
             left,
             right,
             data,
-            title,
-            note,
+            header,
             legend,
             panels,
             time: (axis.start_s, axis.end_s),
-            time_ticks: time_ticks(axis, data, fonts),
+            time_ticks: time_ticks(axis, data, fonts, width),
             hues: palette::assigned(&labels),
             outages,
             counts,
@@ -149,13 +131,6 @@ impl Layout {
             line_px: if axis.column_px(data_px) < 1.5 { 1.0 } else { 1.6 },
         }
     }
-}
-
-/// Gives each line a baseline, from `top` downwards; also the bottom of the last line.
-fn stacked(lines: Vec<String>, top: i32, line: i32) -> (Vec<(String, i32)>, i32) {
-    let bottom = top + line * lines.len() as i32;
-    let baselines = (1..).map(|number| top + line * number - line / 4);
-    (lines.into_iter().zip(baselines).collect(), bottom)
 }
 
 /// The note of the figure, and what the drawing adds to it.
@@ -190,14 +165,19 @@ fn capacity(figure: &LoadFigure, largest: f64) -> Option<Capacity> {
 
 /// The ends of the axes: beside them must be room for the widest tick label and for the label of
 /// the capacity line.
-fn sides(ticks: &[Tick], capacity: Option<&Capacity>, fonts: &Fonts) -> (i32, i32) {
+fn sides(
+    ticks: &[Tick],
+    capacity: Option<&Capacity>,
+    fonts: &Fonts,
+    figure_width: i32,
+) -> (i32, i32) {
     let width = |text: &str| fonts.width(text, Weight::Regular, SMALL_PX).ceil() as i32;
     let widest = ticks.iter().map(|tick| width(&tick.label)).max().unwrap_or(0);
     let axis_label = fonts.cap_height(Weight::Regular, LABEL_PX).ceil() as i32;
     let left = BORDER + axis_label + 14 + widest + TICK_GAP;
     let beside =
         capacity.filter(|limit| limit.on_axis).map_or(0, |limit| width(&limit.label) + TICK_GAP);
-    (left, WIDTH - BORDER - beside.max(6))
+    (left, figure_width - BORDER - beside.max(6))
 }
 
 /// Few panels may be tall; many share the page.
@@ -237,22 +217,8 @@ fn panel_boxes(
     boxes.collect()
 }
 
-/// Divides a strip between two texts: each gets what it needs if both fit; otherwise half is
-/// guaranteed to each and the rest goes to the one that is longer.
-fn share(first: f64, second: f64, room: f64) -> (f64, f64) {
-    if first + second <= room {
-        (first, second)
-    } else if first <= room / 2.0 {
-        (first, room - first)
-    } else if second <= room / 2.0 {
-        (room - second, second)
-    } else {
-        (room / 2.0, room / 2.0)
-    }
-}
-
 /// Ticks whose labels neither touch each other nor leave the figure.
-fn time_ticks(axis: &TimeAxis, data: (i32, i32), fonts: &Fonts) -> Vec<Tick> {
+fn time_ticks(axis: &TimeAxis, data: (i32, i32), fonts: &Fonts, figure_width: i32) -> Vec<Tick> {
     let (left, right) = (f64::from(data.0), f64::from(data.1));
     let span = axis.end_s - axis.start_s;
     let width = |tick: &Tick| fonts.width(&tick.label, Weight::Regular, SMALL_PX);
@@ -265,23 +231,10 @@ fn time_ticks(axis: &TimeAxis, data: (i32, i32), fonts: &Fonts) -> Vec<Tick> {
             ticks.retain(|tick| {
                 let middle = left + (tick.value - axis.start_s) / span * (right - left);
                 let half = width(tick) / 2.0;
-                middle - half >= 2.0 && middle + half <= f64::from(WIDTH) - 2.0
+                middle - half >= 2.0 && middle + half <= f64::from(figure_width) - 2.0
             });
             return ticks;
         }
         distance = widest + 20.0;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_strip_is_shared_fairly() {
-        assert_eq!(share(10.0, 20.0, 100.0), (10.0, 20.0));
-        assert_eq!(share(30.0, 200.0, 100.0), (30.0, 70.0));
-        assert_eq!(share(200.0, 30.0, 100.0), (70.0, 30.0));
-        assert_eq!(share(200.0, 200.0, 100.0), (50.0, 50.0));
     }
 }

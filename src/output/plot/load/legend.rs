@@ -8,9 +8,10 @@ use plotters::style::{Color, RGBColor};
 use plotters_backend::text_anchor::{HPos, Pos, VPos};
 
 use super::super::canvas::{Area, DashedLine, Fonts, Weight, line_width, text_style, units};
+use super::super::header::SMALL_PX;
 use super::super::ticks::number;
 use super::super::{PlotError, palette};
-use super::layout::{Capacity, SMALL_PX};
+use super::layout::Capacity;
 use super::panel::{BAND, DASH, FILL};
 
 /// The size of a key.

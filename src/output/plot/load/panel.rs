@@ -11,10 +11,11 @@ use plotters_backend::text_anchor::{HPos, Pos, VPos};
 use super::super::canvas::{
     Area, DashedLine, Pen, Silhouette, UNITS_PER_PX, Weight, line_width, text_style, units,
 };
+use super::super::header::{LABEL_PX, SMALL_PX};
 use super::super::{PlotError, palette};
 use super::columns::Column;
 use super::curves::{self, Place};
-use super::layout::{LABEL_PX, Layout, PanelBox, SMALL_PX, TICK_GAP};
+use super::layout::{Layout, PanelBox, TICK_GAP};
 
 /// The opacity of the area under the mean.
 pub const FILL: f64 = 0.12;

@@ -25,6 +25,7 @@ fn figure(panels: Vec<Vec<LoadWindow>>) -> LoadFigure {
         capacity_per_window: None,
         outages: Vec::new(),
         axis: CountAxis::Linear,
+        width_px: 1000,
         panels: panels.into_iter().map(panel).collect(),
     }
 }
@@ -43,6 +44,7 @@ fn noise(count: usize) -> Vec<LoadWindow> {
 fn svg(figure: &LoadFigure) -> String {
     let canvas = compose(figure).expect("a drawing");
     assert!(canvas.holds_everything(), "something is cut off");
+    assert_eq!(canvas.overlapping_texts(), None);
     canvas.to_svg(&figure.title, &description(figure))
 }
 
@@ -62,7 +64,7 @@ fn svg_height(svg: &str) -> u32 {
 fn the_same_figure_gives_the_same_bytes() {
     for axis in [CountAxis::Linear, CountAxis::Log] {
         let figure = LoadFigure { axis, ..figure(vec![noise(300)]) };
-        let (first, second) = (draw(&figure), draw(&figure));
+        let (first, second) = (draw(&figure, Theme::Light), draw(&figure, Theme::Light));
         assert!(first.is_ok());
         assert_eq!(first, second);
     }
@@ -88,7 +90,7 @@ fn the_bytes_are_those_of_every_build() {
 
 #[test]
 fn the_png_is_twice_the_size_of_the_svg() {
-    let picture = draw(&figure(vec![noise(50); 2])).expect("a picture");
+    let picture = draw(&figure(vec![noise(50); 2]), Theme::Dark).expect("a picture");
     let height = svg_height(&picture.svg);
     assert_eq!(png_size(&picture.png), (2000, 2 * height));
 }
@@ -146,7 +148,8 @@ fn a_long_note_has_one_line() {
     let axis = TimeAxis::of(&figure);
     let curves = vec![axis.columns(&figure.panels[0].windows)];
     let layout = Layout::of(&figure, &axis, &curves, &Fonts::load().expect("fonts"));
-    let [(line, _)] = &layout.note[..] else { panic!("{:?}", layout.note) };
+    let lines: Vec<&str> = layout.header.note().collect();
+    let [line] = lines[..] else { panic!("{lines:?}") };
     assert!(line.ends_with("not shown \u{b7} steps: max of 3 windows"), "{line}");
 }
 
@@ -186,8 +189,8 @@ fn long_and_strange_texts_are_drawn() {
 
 #[test]
 fn the_number_of_panels_is_limited() {
-    assert_eq!(draw(&figure(vec![])), Err(PlotError::NoPanels));
-    let error = draw(&figure(vec![vec![]; MAX_PANELS + 1])).expect_err("too many");
+    assert_eq!(draw(&figure(vec![]), Theme::Light), Err(PlotError::NoPanels));
+    let error = draw(&figure(vec![vec![]; MAX_PANELS + 1]), Theme::Light).expect_err("too many");
     assert_eq!(error, PlotError::TooManyPanels { found: MAX_PANELS + 1, limit: MAX_PANELS });
 }
 
@@ -206,7 +209,7 @@ fn numbers_without_a_place_are_refused() {
     for spoil in spoil {
         let mut figure = figure(vec![noise(3)]);
         spoil(&mut figure);
-        let error = draw(&figure).expect_err("a bad number");
+        let error = draw(&figure, Theme::Light).expect_err("a bad number");
         assert!(matches!(error, PlotError::BadNumber { .. }), "{error}");
     }
 }
@@ -215,10 +218,10 @@ fn numbers_without_a_place_are_refused() {
 fn windows_must_ascend_and_bands_be_upright() {
     let mut figure = figure(vec![noise(3)]);
     figure.panels[0].windows.swap(0, 1);
-    let error = draw(&figure).expect_err("disorder");
+    let error = draw(&figure, Theme::Light).expect_err("disorder");
     assert!(matches!(error, PlotError::WindowOrder { .. }), "{error}");
     figure.panels[0].windows.swap(0, 1);
     figure.panels[0].windows[0].retries_p05 = 1e9;
-    let error = draw(&figure).expect_err("an upside-down band");
+    let error = draw(&figure, Theme::Light).expect_err("an upside-down band");
     assert!(matches!(error, PlotError::Percentiles { .. }), "{error}");
 }

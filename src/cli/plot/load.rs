@@ -1,11 +1,12 @@
 //! The load figure of some cells.
 
+use super::sources::{Sources, counted};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, WindowRow, windows};
 use crate::output::plot::{
-    CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS, Picture, PlotError, load,
+    CountAxis, LoadFigure, LoadPanel, LoadWindow, Look, MAX_PANELS, Picture, PlotError, load,
 };
-use crate::output::{Setting, number};
+use crate::output::{Results, Setting, number};
 use crate::stats::summary::summarise;
 use crate::units::Span;
 
@@ -34,7 +35,7 @@ const SHORTEST: Span = Span::from_nanos(1_000);
 
 /// The load figure of cells that were run with curves, on the axis that suits it.
 pub fn of_cells(title: &str, cells: &[CellRuns], seed: &str) -> Result<Picture> {
-    on_axis(None, &Load::of_cells(title, cells, seed))
+    on_axis(None, Look::default(), &Load::of_cells(title, cells, seed))
 }
 
 /// What the load figure is made of: from cells that were just run, or from their files.
@@ -66,8 +67,23 @@ impl Load {
     }
 }
 
+/// The picture of results folders.
+pub fn of_results(axis: Option<CountAxis>, look: Look, sources: &Sources) -> Result<Picture> {
+    let curves = sources.by_policy("windows.csv", Results::curves)?;
+    let first = sources.first();
+    let setting = Setting { title: first.title(), ..first.setting.clone() };
+    let mut peaks = Vec::new();
+    for folder in sources.folders() {
+        let means = Results::means(&sources.table(folder, "summary.csv")?, &["policy".to_owned()])?;
+        peaks.extend(means.into_iter().filter(|mean| mean.metric == "peak_bin").map(|m| m.mean));
+    }
+    let load =
+        Load { setting, seed: first.seed(), replications: first.replications(), curves, peaks };
+    on_axis(axis, look, &load)
+}
+
 /// The load figure on a given axis.
-pub fn on_axis(axis: Option<CountAxis>, load: &Load) -> Result<Picture> {
+pub fn on_axis(axis: Option<CountAxis>, look: Look, load: &Load) -> Result<Picture> {
     let setting = &load.setting;
     // The axis names the window, so the note need not.
     let mut note = format!(
@@ -97,9 +113,10 @@ pub fn on_axis(axis: Option<CountAxis>, load: &Load) -> Result<Picture> {
         capacity_per_window: capacity,
         outages: setting.outages_s.clone(),
         axis: axis.unwrap_or_else(|| suitable(capacity, &curves)),
+        width_px: look.width_px,
         panels: curves.iter().zip(&load.peaks).map(panel).collect(),
     };
-    load::draw(&figure).map_err(|error| match error {
+    load::draw(&figure, look.theme).map_err(|error| match error {
         PlotError::NoPanels | PlotError::TooManyPanels { .. } => Error::Input(error.to_string()),
         other => Error::Bug(other.to_string()),
     })
@@ -126,11 +143,6 @@ fn window_of(row: &WindowRow) -> LoadWindow {
         retries_p05: row.retries.p05,
         retries_p95: row.retries.p95,
     }
-}
-
-/// "1 client", "1,000 clients".
-fn counted(count: f64, noun: &str) -> String {
-    format!("{} {noun}{}", number(count), if count == 1.0 { "" } else { "s" })
 }
 
 /// "100 ms": a span with a space before its unit, as prose has it.
@@ -195,11 +207,5 @@ mod tests {
         assert_eq!(suitable(Some(10.0), &curves), CountAxis::Linear);
         assert_eq!(suitable(None, &curves), CountAxis::Linear);
         assert_eq!(suitable(Some(1.0), &[]), CountAxis::Linear);
-    }
-
-    #[test]
-    fn one_is_singular() {
-        assert_eq!(counted(1.0, "client"), "1 client");
-        assert_eq!(counted(1000.0, "client"), "1,000 clients");
     }
 }
