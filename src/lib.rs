@@ -45,6 +45,7 @@
 //! | [`metrics`], [`stats`], [`theory`] | what is measured, how sure it is, what it should be |
 //! | [`presets`], [`scenario`] | data about vendors, the TOML document |
 //! | [`experiment`], [`output`] | cells, runs, claims; tables, files, pictures |
+//! | [`trace`] | one run, event by event: CSV, JSON Lines, Chrome traces, stories |
 //! | [`sweep`] | many cells: grids, the journal, parts |
 //! | [`tune`] | races of settings, Pareto fronts, recommendations |
 //! | [`cli`] | one file per subcommand |
@@ -89,6 +90,7 @@ pub mod server;
 pub mod stats;
 pub mod sweep;
 pub mod theory;
+pub mod trace;
 pub mod tune;
 pub mod units;
 pub mod workload;

@@ -1299,3 +1299,36 @@ fn a_setting_that_takes_the_trigger_away_is_named() {
         }
     }
 }
+
+#[test]
+fn questions_to_a_trace_that_have_no_answer_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&["--explain", "21"], &["--explain 21", "makes 20", "from 1 to 20"]),
+        (&["--explain", "0"], &["--explain 0", "the number of a request, from 1"]),
+        (&["--explain", "first"], &["--explain first", "the number of a request"]),
+        (&["--explain", "batch/3"], &["--explain batch/3", "has no groups; write 3"]),
+        (&["--explain", "1", "--layer", "skd"], &["--layer", "--policy"]),
+        (&["--policy", "ful"], &["ful", "did you mean"]),
+        (&["--policy", "full", "--layer", "skd"], &["skd", "sdk"]),
+        (&["-o", "storm.xml"], &["-o storm.xml", ".csv, .jsonl or .json"]),
+        (&["--json"], &["--json", "--explain", "--format jsonl"]),
+    ];
+    for (args, parts) in cases {
+        let ran = run(home.path(), &[&["trace", "storm.toml"], args].concat());
+        refused(&format!("{args:?}"), &ran, parts);
+    }
+    let groups = SMALL.replace("[workload]", "[[group]]\nname = \"live\"\n[group.workload]");
+    let groups = groups.replace("[[client.layers]]", "[[group.layers]]");
+    let other = "\n[[group]]\nname = \"batch\"\nworkload = { clients = 2, burst = {} }\n";
+    std::fs::write(home.path().join("groups.toml"), groups + other).unwrap();
+    for (request, parts) in [
+        ("3", ["--explain 3", "live/3"]),
+        ("b/3", ["--explain b/3", "live, batch"]),
+        ("batch/3", ["--explain batch/3", "group batch makes 2"]),
+    ] {
+        let ran = run(home.path(), &["trace", "groups.toml", "--explain", request]);
+        refused(request, &ran, &parts);
+    }
+}

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "reproduce",
     "run",
     "compare",
@@ -19,6 +19,7 @@ const COMMANDS: [&str; 15] = [
     "steady",
     "metastable",
     "plot",
+    "trace",
     "init",
     "check",
     "presets",
@@ -49,6 +50,7 @@ fn transcripts() {
         .env("COLUMNS", "100")
         .env("NO_COLOR", "1")
         .case("tests/cli/*.trycmd")
+        .case("docs/trace.md")
         .case("docs/tuning.md")
         .run();
 }

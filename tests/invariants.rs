@@ -5,21 +5,25 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::io;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
 use retrylab::engine::Heap;
+use retrylab::experiment::Seed;
 use retrylab::metrics::{CurveWatch, CurveWindow, Curves};
 use retrylab::model::{self, Arrivals, GroupPlan, Ledger, Observer, Report, RunError, Side};
 use retrylab::rng::Streams;
 use retrylab::scenario::Document;
 use retrylab::server::Tokens;
+use retrylab::trace::{Chrome, Counts, Event, Keep, Kind, Names, Sink, Tracer};
 use retrylab::units::Time;
 
-use common::SEED;
+use common::{SEED, cell};
 
 const SCENARIOS: u64 = 5000;
 
@@ -1002,6 +1006,92 @@ fn the_swarm_reaches_every_kind_of_end() {
         counts.iter().zip(&mut seen).for_each(|(&n, seen)| *seen += u32::from(n > 0));
     }
     assert!(seen.iter().all(|&n| n >= 5), "scenarios per kind of end: {seen:?}");
+}
+
+/// Counts the events of a log by kind, and writes a Chrome trace.
+struct Log<'n> {
+    kinds: BTreeMap<Kind, u64>,
+    chrome: Chrome<'n, Vec<u8>>,
+}
+
+impl Sink for Log<'_> {
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        *self.kinds.entry(event.kind).or_default() += 1;
+        self.chrome.event(event)
+    }
+
+    fn counts(&mut self, counts: &Counts) -> io::Result<()> {
+        self.chrome.counts(counts)
+    }
+
+    fn finish(&mut self, end: Time) -> io::Result<()> {
+        self.chrome.finish(end)
+    }
+}
+
+/// A log tells of all that the books count, its spans nest, and its counters add up.
+fn check_log(text: &str) -> Result<(), String> {
+    let cell = cell(text);
+    let names = Names::of(&cell);
+    let chrome = Chrome::new(&names, cell.scenario.measure.window, Vec::new());
+    let log = Log { kinds: BTreeMap::new(), chrome: chrome.map_err(|e| e.to_string())? };
+    let mut tracer = Tracer::new(&cell, Keep::All, log);
+    let Ok(report) = cell.watch(Seed(SEED), 0, &mut tracer) else { return Ok(()) };
+    let log = tracer.finish(report.end).map_err(|e| e.to_string())?;
+    let trace = common::chrome::read(&log.chrome.into_inner())?;
+    let l = &report.ledger;
+    let seen = |kinds: &[Kind]| -> u64 {
+        kinds.iter().map(|kind| log.kinds.get(kind).copied().unwrap_or_default()).sum()
+    };
+    let refused = l.refused_by_limit.iter().sum::<u64>() + l.refused_by_load + l.refused_by_fault;
+    let answered = trace.outcomes.get("answered").copied().unwrap_or_default();
+    let span = |category: &str| trace.spans.get(category).copied().unwrap_or_default();
+    let load: u64 = trace.counters.get("load").into_iter().flatten().sum();
+    let pairs = [
+        ("created", seen(&[Kind::Created]), l.created),
+        ("sent", seen(&[Kind::Sent, Kind::Hedged]), l.attempts),
+        ("hedged", seen(&[Kind::Hedged]), l.hedges),
+        ("hedges refused", seen(&[Kind::HedgeRefused]), l.hedges_refused),
+        ("arrived", seen(&[Kind::Arrived]), l.arrived()),
+        ("refused", seen(&[Kind::Refused]), refused + l.refused_by_operator + l.reset),
+        ("swallowed", seen(&[Kind::Swallowed]), l.unanswered),
+        ("gone", seen(&[Kind::Gone]), l.gone_before_accept),
+        ("attached", seen(&[Kind::Attached]), l.attached),
+        ("started", seen(&[Kind::Started]), l.started),
+        ("served", seen(&[Kind::Served]), l.completed),
+        ("dropped", seen(&[Kind::Dropped]), l.dropped),
+        ("taken back", seen(&[Kind::TakenBack]), l.removed + l.stopped),
+        ("lost", seen(&[Kind::Lost]), l.lost_waiting + l.lost_served),
+        ("lost on the way", seen(&[Kind::LostOnTheWay]), l.lost_attempts),
+        ("lost on the way back", seen(&[Kind::LostOnTheWayBack]), l.lost_answers + l.lost_words),
+        ("late", seen(&[Kind::Late]), l.late),
+        ("delivered", seen(&[Kind::Delivered]), l.delivered),
+        ("resolved", seen(&[Kind::Resolved]), l.succeeded + l.partial + l.gave_up_total()),
+        ("spans of requests", span("request"), l.created),
+        ("spans of attempts", span("attempt"), l.attempts),
+        ("spans of attempts that are answered", answered, l.delivered),
+        ("load", load, l.arrived()),
+    ];
+    match pairs.iter().find(|(_, seen, booked)| seen != booked) {
+        Some((what, seen, booked)) => {
+            Err(format!("{seen} {what} in the log, {booked} in the books"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Every tenth scenario of the swarm, as logs take time.
+#[test]
+fn logs_of_random_scenarios_tell_what_the_books_count() {
+    let failures: Vec<String> = (0..SCENARIOS / 10)
+        .into_par_iter()
+        .filter_map(|number| {
+            let text = swarm_scenario(number * 10 + number % 6);
+            let problem = check_log(&text).err()?;
+            Some(format!("scenario {number}: {problem}\n{text}"))
+        })
+        .collect();
+    assert!(failures.is_empty(), "{} fail; the first:\n{}", failures.len(), failures[0]);
 }
 
 /// An auditor whose limits are one too narrow must find something: so good ones are looked at.

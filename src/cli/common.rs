@@ -123,23 +123,38 @@ pub struct PolicyArgs {
         default_value = "none,sdk,equal,full,decorrelated"
     )]
     pub policies: Vec<String>,
+    #[command(flatten)]
+    pub put: PutArgs,
+}
+
+/// Where policies are put.
+#[derive(Clone, Debug, Args)]
+pub struct PutArgs {
     /// The layer they are put in, in every group that has it; the outermost by default.
     #[arg(long, value_name = "NAME")]
-    pub layer: Option<String>,
+    layer: Option<String>,
     /// The group they are put in; every group by default.
     #[arg(long, value_name = "NAME")]
-    pub group: Option<String>,
+    group: Option<String>,
+}
+
+impl PutArgs {
+    /// True when a layer or a group is named.
+    pub fn is_given(&self) -> bool {
+        self.layer.is_some() || self.group.is_some()
+    }
+
+    /// The place.
+    pub fn place(&self) -> Place {
+        Place { layer: self.layer.clone(), group: self.group.clone() }
+    }
 }
 
 impl PolicyArgs {
-    fn put(&self) -> Place {
-        Place { layer: self.layer.clone(), group: self.group.clone() }
-    }
-
     /// "policies in layer app (of sdk, app)", "policies in layers batch/app, live/sdk"
     pub fn place(&self, scenario: &ScenarioArgs) -> Result<String> {
         let scenario = scenario.document()?.scenario()?;
-        let targets = self.put().targets(&scenario)?;
+        let targets = self.put.place().targets(&scenario)?;
         if let [(None, target)] = targets[..] {
             let layers = &scenario.groups[0].client.layers;
             let all: Vec<&str> = layers.iter().map(|layer| layer.name.as_str()).collect();
@@ -163,7 +178,7 @@ impl PolicyArgs {
                 return Err(Error::Input(format!("--policies: \"{name}\" is there twice")));
             }
             let policy = NamedPolicy::parse(name)?;
-            cells.push(Cell::new(name, &swap(&document, &policy, &self.put())?)?);
+            cells.push(Cell::new(name, &swap(&document, &policy, &self.put.place())?)?);
         }
         Ok(cells)
     }

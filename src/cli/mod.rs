@@ -17,6 +17,7 @@ mod run;
 mod schedule;
 mod steady;
 mod sweep;
+mod trace;
 mod tune;
 mod tuned;
 
@@ -65,6 +66,7 @@ enum Command {
     Steady(steady::Args),
     Metastable(metastable::Args),
     Plot(plot::Args),
+    Trace(trace::Args),
     Init(init::Args),
     Check(check::Args),
     Presets(presets::Args),
@@ -140,6 +142,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Steady(args) => steady::main(&args),
         Command::Metastable(args) => metastable::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Trace(args) => trace::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Presets(args) => presets::main(&args),

@@ -221,6 +221,21 @@ impl Backoff {
         }
     }
 
+    /// Its key in a scenario.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Backoff::NoBackoff => "no_backoff",
+            Backoff::NoJitter(_) => "none",
+            Backoff::FullJitter(_) => "full_jitter",
+            Backoff::EqualJitter(_) => "equal_jitter",
+            Backoff::SdkJitter(_) => "sdk_jitter",
+            Backoff::AdditiveJitter(_) => "additive_jitter",
+            Backoff::DecorrelatedJitter(_) => "decorrelated_jitter",
+            Backoff::Formula(_) => "formula",
+            Backoff::Table(_) => "table",
+        }
+    }
+
     /// How many values it remembers from one wait of a call to the next.
     pub fn memory(&self) -> usize {
         match self {

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
+use crate::engine::Heap;
 use crate::error::{Error, Result};
 use crate::metrics::{CurveWatch, Curves, Facts, GroupLayers, Metric, Recorder, catalog};
-use crate::model::{self, GroupPlan, Observer, Plan, Report};
+use crate::model::{self, GroupPlan, Observer, Plan, Report, RunError};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
@@ -42,6 +43,11 @@ impl Cell {
         };
         let metrics = metrics(&plan, &scenario);
         Ok(Cell { policy: policy.to_owned(), label, metrics, plan, without_trigger, scenario })
+    }
+
+    /// Its scenario made ready to run.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
     }
 
     /// The assumptions that moved its results.
@@ -118,6 +124,18 @@ impl Cell {
         self.run_plan(&self.plan, seed, replication, observer)
     }
 
+    /// The same on a heap, with nothing left out that a plain run does without; nothing depends on it.
+    pub fn watch_in_full<O: Observer>(
+        &self,
+        seed: Seed,
+        replication: u32,
+        observer: &mut O,
+    ) -> Result<Report> {
+        let streams = Streams::new(seed.0, replication);
+        let report = model::run_in_full::<Heap, O>(&self.plan, streams, observer);
+        report.map_err(|error| self.explained(error, seed, replication))
+    }
+
     fn run_plan<O: Observer>(
         &self,
         plan: &Plan,
@@ -126,13 +144,17 @@ impl Cell {
         observer: &mut O,
     ) -> Result<Report> {
         let streams = Streams::new(seed.0, replication);
-        model::run(plan, streams, observer).map_err(|error| {
-            let place = format!("{}, replication {replication}, seed {seed}", self.label);
-            match Error::from(error) {
-                Error::Input(text) => Error::Input(format!("{place}: {text}")),
-                other => Error::Bug(format!("{place}: {other}")),
-            }
-        })
+        let report = model::run(plan, streams, observer);
+        report.map_err(|error| self.explained(error, seed, replication))
+    }
+
+    /// An error of a run, and which run it is.
+    fn explained(&self, error: RunError, seed: Seed, replication: u32) -> Error {
+        let place = format!("{}, replication {replication}, seed {seed}", self.label);
+        match Error::from(error) {
+            Error::Input(text) => Error::Input(format!("{place}: {text}")),
+            other => Error::Bug(format!("{place}: {other}")),
+        }
     }
 
     /// The plans of a run: its own, and the one without the trigger.

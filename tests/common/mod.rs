@@ -2,6 +2,8 @@
 
 #![allow(dead_code)] // every test file uses a part of it
 
+pub mod chrome;
+
 use std::path::PathBuf;
 
 use rayon::prelude::*;
