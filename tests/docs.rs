@@ -6,6 +6,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use command::{here, run, run_with};
+use retrylab::experiment::{Cell, Effort, NamedPolicy, Place, Seed, execute, swap};
+use retrylab::output::{Curve, sparklines};
+use retrylab::scenario::{Document, MemoryLimit};
 
 /// README.md, DESIGN.md and docs, as far as they are there.
 fn documents() -> Vec<PathBuf> {
@@ -134,4 +137,24 @@ fn every_line_that_init_comments_out_is_right_when_it_is_taken_in() {
         assert_eq!(ran.code, 0, "{line}: {}", ran.err);
     }
     assert_eq!(count, 7);
+}
+
+/// What `retrylab compare experiments/studies/ten-second-outage/scenario.toml --policies none,sdk,full -r 5` shows on
+/// a terminal of 80 columns.
+#[test]
+fn the_load_on_a_terminal_is_as_the_document_shows_it() {
+    let scenario = here("experiments/studies/ten-second-outage/scenario.toml");
+    let document = Document::read(&scenario).unwrap();
+    let cell = |name: &str| {
+        let policy = NamedPolicy::parse(name).unwrap();
+        Cell::new(name, &swap(&document, &policy, &Place::default()).unwrap()).unwrap()
+    };
+    let cells = ["none", "sdk", "full"].map(cell).to_vec();
+    let memory = MemoryLimit::default();
+    let effort = Effort { seed: Seed::default(), replications: 5, threads: 2, memory };
+    let cells = execute(cells, effort, &|| {}).unwrap();
+    let curves: Vec<Curve> = cells.iter().map(Curve::of).collect();
+    let shown = sparklines(&curves, cells[0].cell.scenario.measure.curve_window(), 80);
+    let text = fs::read_to_string(here("docs/results.md")).unwrap();
+    assert!(text.contains(&shown), "docs/results.md does not show\n{shown}");
 }

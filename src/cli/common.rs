@@ -12,6 +12,7 @@ use crate::experiment::{
     Cell, CellRuns, Effort, NamedPolicy, Place, Progress, Seed, Target, execute,
     execute_with_curves, swap,
 };
+use crate::output::{Curve, print, sparklines};
 use crate::scenario::{Document, MemoryLimit, parse_bytes};
 
 /// How much to run, and with what.
@@ -196,6 +197,20 @@ pub struct PrintArgs {
     /// Print the table as Markdown.
     #[arg(long)]
     pub markdown: bool,
+}
+
+/// Prints a text whose first line is a title. When standard output is a terminal, the load of the cells over
+/// time stands below it, unless `plain`.
+pub fn print_with_load(text: &str, cells: &[CellRuns], plain: bool) -> Result<()> {
+    if plain || !std::io::stdout().is_terminal() {
+        return print(text);
+    }
+    // A terminal that does not tell its width is as wide as they used to be.
+    let width = terminal_size::terminal_size().map_or(80, |(width, _)| width.0.into());
+    let curves: Vec<Curve> = cells.iter().map(Curve::of).collect();
+    let load = sparklines(&curves, cells[0].cell.scenario.measure.curve_window(), width);
+    let (title, rest) = text.split_once('\n').unwrap_or((text, ""));
+    print(&format!("{title}\n{load}\n{rest}"))
 }
 
 /// A note on standard error, unless quiet; failing to print it changes nothing.

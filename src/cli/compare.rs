@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 
 use super::checks::{self, CheckArgs, answer, judge};
-use super::common::{EffortArgs, PolicyArgs, PrintArgs, ScenarioArgs, note};
+use super::common::{EffortArgs, PolicyArgs, PrintArgs, ScenarioArgs, note, print_with_load};
 use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{CellRuns, Check, Effort, Finding, Seed, summaries};
@@ -123,7 +123,8 @@ fn show(
     let lines: String = (cells.iter().zip(findings))
         .map(|(cell, findings)| checks::lines(&format!("{}: ", cell.cell.policy), findings))
         .collect();
-    print(&(text(title, cells, effort, style) + &lines))
+    let text = text(title, cells, effort, style) + &lines;
+    print_with_load(&text, cells, args.print.markdown || args.effort.quiet)
 }
 
 fn document(title: &str, cells: &[CellRuns], effort: &Effort, findings: &[Vec<Finding>]) -> Value {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::checks::{self, CheckArgs, answer, judge};
-use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note};
+use super::common::{EffortArgs, PrintArgs, ScenarioArgs, note, print_with_load};
 use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, CellRuns, Effort, Finding, Seed, summaries};
@@ -102,7 +102,8 @@ fn show(
         );
     }
     let style = if args.print.markdown { Style::Markdown } else { Style::Text };
-    print(&(text(title, cell, effort, style) + &checks::lines("", findings)))
+    let text = text(title, cell, effort, style) + &checks::lines("", findings);
+    print_with_load(&text, cells, args.print.markdown || args.effort.quiet)
 }
 
 fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
