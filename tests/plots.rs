@@ -19,6 +19,15 @@ const PICTURES: &[(&str, &[&str])] = &[
     ("waves", &["waves", "storm"]),
     ("waves-two", &["waves", "storm", "storm", "--width", "1600"]),
     ("completion", &["completion", "storm", "--theme", "dark"]),
+    ("trade-off", &["trade-off", "storm"]),
+    ("recovery", &["recovery", "queue"]),
+    ("recovery-many", &["recovery", "storm", "--theme", "dark"]),
+    ("hysteresis", &["hysteresis", "queue"]),
+    ("heat-map", &["heat-map", "failing", "--metric", "amplification"]),
+    ("amplification", &["amplification", "failing", "--width", "600"]),
+    ("pareto", &["pareto", "tuned"]),
+    ("waits", &["waits", "decorrelated"]),
+    ("waits-layer", &["waits", "failing.toml", "--layer", "sdk"]),
 ];
 
 fn digest(bytes: &[u8]) -> u64 {
@@ -63,4 +72,65 @@ fn load_is_drawn_from_files_as_it_was_from_runs() {
     let home = tempfile::tempdir().unwrap();
     let drawn = draw(home.path(), "load", &["load", "storm"]);
     assert!(drawn == fs::read_to_string(here("tests/data/plots/storm/load.svg")).unwrap());
+}
+
+/// A folder that a kind is not drawn from is told apart, with the command that makes the right one.
+#[test]
+fn another_folder_is_refused_with_what_makes_the_right_one() {
+    let record = here("tests/data/plots");
+    for (words, parts) in [
+        (&["waves", "failing"][..], &["a sweep", "waves.csv", "retrylab compare"][..]),
+        (&["completion", "tuned"], &["what tune has found", "completions.csv"]),
+        (&["heat-map", "storm"], &["runs of some policies", "retrylab sweep"]),
+        (&["amplification", "queue"], &["what metastable has found", "error.share"]),
+        (&["hysteresis", "storm"], &["ramp.csv", "retrylab metastable"]),
+        (&["pareto", "storm"], &["settings.csv", "retrylab tune"]),
+        (&["heat-map", "failing", "--metric", "peak_bim"], &["did you mean `peak_bin`"]),
+        (&["heat-map", "failing", "storm"], &["one results folder; found 2"]),
+        (
+            &["waves", "storm", "--metric", "peak_bin"],
+            &["--metric peak_bin", "always draws the same"],
+        ),
+        (&["pareto", "tuned", "--metric", "attempts"], &["two objectives"]),
+        (&["waits", "opnai-python-3.57"], &["openai-python-3.57"]),
+        (&["waits", "failing.toml", "--layer", "app"], &["--layer", "sdk"]),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let output = home.path().join("x");
+        let ran = run(&record, &[&["plot"], words, &["-o", output.to_str().unwrap()]].concat());
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{words:?}: {ran:?}");
+        assert_eq!(ran.err.trim_end().lines().count(), 1, "{words:?}: {}", ran.err);
+        for part in parts {
+            assert!(ran.err.contains(part), "{words:?}: no {part} in {}", ran.err);
+        }
+    }
+}
+
+/// Every command of docs/plots.md works, one after the other; two replications show it as well as twenty.
+#[test]
+fn the_commands_of_the_document_work() {
+    let home = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(here("experiments"), home.path().join("experiments")).unwrap();
+    let text = fs::read_to_string(here("docs/plots.md")).unwrap();
+    let block = |start: &str| {
+        let (_, rest) = text.split_once(start).unwrap();
+        let (_, rest) = rest.split_once("```toml\n").unwrap();
+        rest.split_once("```").unwrap().0.to_owned()
+    };
+    for file in ["failing.toml", "queue.toml"] {
+        fs::write(home.path().join(file), block(&format!("`{file}`, wh"))).unwrap();
+    }
+    let mut count = 0;
+    for line in text.lines().filter(|line| line.starts_with("retrylab ")) {
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        if words.contains(&"KIND") {
+            continue;
+        }
+        let few: &[&str] = if words[0] == "plot" { &["-q"] } else { &["-q", "-r", "2"] };
+        let ran = run(home.path(), &[&words[..], few].concat());
+        // A tuning of two replications need not find anything that is sure.
+        assert!(ran.code == 0 || words[0] == "tune" && ran.code == 1, "{line}: {ran:?}");
+        count += 1;
+    }
+    assert!(count >= 16, "{count}");
 }

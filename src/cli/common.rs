@@ -133,7 +133,7 @@ pub struct PolicyArgs {
 pub struct PutArgs {
     /// The layer they are put in, in every group that has it; the outermost by default.
     #[arg(long, value_name = "NAME")]
-    layer: Option<String>,
+    pub layer: Option<String>,
     /// The group they are put in; every group by default.
     #[arg(long, value_name = "NAME")]
     group: Option<String>,

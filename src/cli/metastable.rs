@@ -1,13 +1,15 @@
 //! `retrylab metastable`: does a scenario come back from its trigger, and from which loads?
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
-use super::common::{EffortArgs, ScenarioArgs};
+use super::common::{EffortArgs, ScenarioArgs, note};
 use super::{Answer, report};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, Effort, Loads, Seed, Stability, loads};
 use crate::metrics::INDICATOR;
-use crate::output::{Style, Table, interval, number, print, with_halfwidth};
+use crate::output::{Style, Table, interval, number, print, windows_csv, with_halfwidth};
 use crate::stats::summary::Summary;
 use crate::units::Span;
 
@@ -20,6 +22,7 @@ use crate::units::Span;
   retrylab metastable queue.toml
   retrylab metastable queue.toml --replications 100 --json
   retrylab metastable queue.toml --ramp 6h
+  retrylab metastable queue.toml -o results/queue
 
 The scenario names its trigger in [trigger], and the windows that count in measure.health. Hidden and advertised
 capacity and the ramp need a workload of one rate (poisson, spike) and a provider with a concurrency.")]
@@ -34,6 +37,9 @@ pub struct Args {
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
+    /// Results folder to write as well: that of `run`, and the slow ramp in ramp.csv.
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 pub fn main(args: &Args) -> Result<Answer> {
@@ -46,15 +52,31 @@ pub fn main(args: &Args) -> Result<Answer> {
         )));
     }
     let effort = args.effort.effort(cell.scenario.measure.replications, Seed::default());
-    let execute = |cells, effort| args.effort.execute(cells, effort);
+    let folder = report::stage(args.output.as_deref(), std::slice::from_ref(&cell))?;
+    let curves = folder.is_some();
+    let execute = |cells, effort| report::execute(&args.effort, cells, effort, curves);
     let assumptions = cell.assumptions();
     let runs = execute(vec![cell], effort)?;
     let stability = Stability::of(&runs[0]);
     let loads = loads(&document, args.ramp, effort, &execute)?;
+    let title = runs[0].cell.scenario.title.clone().unwrap_or_else(|| args.scenario.name());
+    if let Some(folder) = folder {
+        let ramp = loads.as_ref().map(|loads| std::slice::from_ref(&loads.ramp_runs));
+        let ramp = ramp.map(windows_csv).transpose()?;
+        let more: Vec<(&str, &[u8])> = ramp.iter().map(|ramp| ("ramp.csv", &ramp[..])).collect();
+        let written = report::write_folder_with(
+            folder,
+            &args.scenario.name(),
+            &title,
+            &runs,
+            &effort,
+            &more,
+        )?;
+        note(args.effort.quiet, &written);
+    }
     if args.json {
         print(&format!("{:#}", to_json(args, effort, &stability, loads.as_ref(), &assumptions)))?;
     } else {
-        let title = runs[0].cell.scenario.title.clone().unwrap_or_else(|| args.scenario.name());
         print(&text(&title, effort, &stability, loads.as_ref(), &assumptions))?;
     }
     Ok(Answer::Yes)

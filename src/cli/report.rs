@@ -43,6 +43,18 @@ pub fn write_folder(
     cells: &[CellRuns],
     effort: &Effort,
 ) -> Result<String> {
+    write_folder_with(folder, name, title, cells, effort, &[])
+}
+
+/// The same with more files.
+pub fn write_folder_with(
+    folder: Folder,
+    name: &str,
+    title: &str,
+    cells: &[CellRuns],
+    effort: &Effort,
+    more: &[(&str, &[u8])],
+) -> Result<String> {
     let place = folder.place().display().to_string();
     let picture = plot::of_cells(title, cells, &effort.seed.to_string())?;
     let (runs, summary, windows) = (runs_csv(cells)?, summary_csv(cells)?, windows_csv(cells)?);
@@ -56,6 +68,7 @@ pub fn write_folder(
         ("load.svg", picture.svg.as_bytes()),
         ("load.png", &picture.png),
     ];
+    files.extend(more);
     // One cell is one scenario and can be run again; the path of a trace stays as written.
     let scenario = canonical(&cells[0].cell.scenario)?;
     if cells.len() == 1 {

@@ -39,7 +39,7 @@ pub struct Args {
 
 pub fn main(args: &Args) -> Result<Answer> {
     let preset = presets::find(Kind::Layer, &args.name);
-    let keys = keys(args, preset.as_ref())?;
+    let keys = keys(&args.name, args.attempts)?;
     let schedule = Schedule::of(&keys, args.status)?;
     let outages = args.outage.iter().map(|outage| schedule.survival(&keys, *outage));
     let outages = outages.collect::<Result<Vec<Survival>>>()?;
@@ -52,13 +52,13 @@ pub fn main(args: &Args) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// The keys of the layer.
-fn keys(args: &Args, preset: Option<&Preset>) -> Result<String> {
-    let attempts = args.attempts.map(|n| format!("max_attempts = {n}\n")).unwrap_or_default();
-    if preset.is_some() {
-        return Ok(format!("preset = \"{}\"\n{attempts}", args.name));
+/// The keys of the layer of a preset or a policy.
+pub fn keys(name: &str, attempts: Option<u32>) -> Result<String> {
+    let attempts = attempts.map(|n| format!("max_attempts = {n}\n")).unwrap_or_default();
+    if presets::find(Kind::Layer, name).is_some() {
+        return Ok(format!("preset = \"{name}\"\n{attempts}"));
     }
-    let backoff = Backoff::named(&args.name, None).ok_or_else(|| unknown(&args.name))?;
+    let backoff = Backoff::named(name, None).ok_or_else(|| unknown(name))?;
     let backoff = toml::Value::try_from(backoff)
         .map_err(|e| Error::Bug(format!("a backoff does not print: {e}")))?;
     let attempts = if attempts.is_empty() { "max_attempts = 5\n" } else { &attempts };

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use super::{Cell, Effort, Seed, execute};
 use crate::client::{Backoff, Layer};
 use crate::error::{Error, Result};
+use crate::model::Observer;
 use crate::scenario::{Document, MemoryLimit};
 use crate::theory::{decorrelated, uniform_sum};
-use crate::units::Span;
+use crate::units::{Span, Time};
 
 /// Simulated clients. Their shares are known to half a percent.
 const CLIENTS: u32 = 10_000;
@@ -85,6 +86,13 @@ impl Schedule {
         Ok(Schedule { layer, status, retries })
     }
 
+    /// The waits before each retry of the simulated calls, in nanoseconds, while the provider answers `status`.
+    pub fn waits(layer: &str, status: u16) -> Result<Vec<Vec<u64>>> {
+        let mut waits = Waits::default();
+        cell(layer, status, None)?.watch(Seed(42), 0, &mut waits)?;
+        Ok(waits.0)
+    }
+
     /// Whether a call outlasts an outage of this length.
     pub fn survival(&self, layer: &str, outage: Span) -> Result<Survival> {
         let runs = run(cell(layer, self.status, Some(outage))?)?;
@@ -122,6 +130,20 @@ impl Schedule {
         let just_before = outage.nanos().saturating_sub(1) as f64 / 1e9;
         let later = 1.0 - uniform_sum::cdf(&waits, just_before);
         (!later.is_nan()).then_some(later.clamp(0.0, 1.0))
+    }
+}
+
+/// Waits by retry.
+#[derive(Default)]
+struct Waits(Vec<Vec<u64>>);
+
+impl Observer for Waits {
+    fn sleeps(&mut self, _now: Time, _group: usize, retry: u32, wait: u64) {
+        let index = retry as usize - 1;
+        if self.0.len() <= index {
+            self.0.resize(index + 1, Vec::new());
+        }
+        self.0[index].push(wait);
     }
 }
 

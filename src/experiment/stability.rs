@@ -65,6 +65,8 @@ pub struct Loads {
     pub step: f64,
     /// Each way of the slow ramp.
     pub ramp: Span,
+    /// Its runs.
+    pub ramp_runs: CellRuns,
     /// Demand at which the ramp collapses, of runs that do.
     pub collapse: Option<Summary>,
     /// Demand at which it recovers on its way down, of those that do.
@@ -114,7 +116,8 @@ pub fn loads(
         vec![Cell::new("ramp", &slow_ramp(document, scenario, advertised, ramp)?)?],
         effort,
     )?;
-    let runs = runs.first().ok_or_else(|| Error::Bug("a ramp has no runs".to_owned()))?;
+    let runs = runs.into_iter().next();
+    let runs = runs.ok_or_else(|| Error::Bug("a ramp has no runs".to_owned()))?;
     Ok(Some(Loads {
         advertised,
         hidden: known.then_some(low),
@@ -124,6 +127,7 @@ pub fn loads(
         collapse: summarise(&runs.values("collapse_load_per_s")),
         recovery: summarise(&runs.values("recovery_load_per_s")),
         hysteresis: summary_of(INDICATOR, &runs.values("hysteresis")),
+        ramp_runs: runs,
     }))
 }
 
@@ -183,5 +187,7 @@ fn slow_ramp(
     };
     bare.with_value(by, "workload", Value::Table(workload))?
         .with_value(by, "measure.horizon", span(whole))?
+        .with_value(by, "measure.window", span(window))?
+        .with_value(by, "measure.curve", span(window))?
         .with_value(by, "measure.health", health(Health { window, last: 1 }))
 }

@@ -148,7 +148,7 @@ fn is_ours(place: &Path) -> bool {
 }
 
 /// Names of files that only retrylab writes: an old one must not stay beside new results.
-pub const OURS: [&str; 13] = [
+pub const OURS: [&str; 14] = [
     MARK,
     RUNS,
     PACKED_RUNS,
@@ -156,6 +156,7 @@ pub const OURS: [&str; 13] = [
     "windows.csv",
     "waves.csv",
     "completions.csv",
+    "ramp.csv",
     "scenario.toml",
     "settings.csv",
     "tune.json",

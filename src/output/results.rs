@@ -63,7 +63,13 @@ impl Results {
 
     /// The title of its scenario, or else its name.
     pub fn title(&self) -> String {
-        if self.setting.title.is_empty() { self.name() } else { self.setting.title.clone() }
+        if !self.setting.title.is_empty() {
+            return self.setting.title.clone();
+        }
+        let scenario = std::fs::read_to_string(self.path("scenario.toml")).unwrap_or_default();
+        let scenario: toml::Table = scenario.parse().unwrap_or_default();
+        let title = scenario.get("title").and_then(|title| title.as_str());
+        title.map_or_else(|| self.name(), str::to_owned)
     }
 
     /// Master seed.
@@ -86,11 +92,17 @@ impl Results {
         self.folder.join(file)
     }
 
+    /// Whether it holds a sweep, whose tables have cells.
+    pub fn is_sweep(&self) -> bool {
+        let columns = TableFile::columns_of(&self.path("summary.csv"));
+        columns.is_ok_and(|columns| columns.iter().any(|column| column == "cell"))
+    }
+
     /// What it holds, in words.
     pub fn holds(&self) -> &'static str {
         match () {
             () if self.has("settings.csv") => "what tune has found",
-            () if self.has("journal.bin") => "a sweep",
+            () if self.is_sweep() => "a sweep",
             () if self.has("ramp.csv") => "what metastable has found",
             () if self.has("windows.csv") => "runs of some policies",
             () => "nothing that is drawn",

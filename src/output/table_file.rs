@@ -22,6 +22,12 @@ impl TableFile {
         Ok(TableFile { path: path.to_owned(), columns, rows })
     }
 
+    /// The names of the columns of a file, without its rows.
+    pub fn columns_of(path: &Path) -> csv::Result<Vec<String>> {
+        let mut reader = csv::Reader::from_path(path)?;
+        Ok(reader.headers()?.iter().map(str::to_owned).collect())
+    }
+
     /// The names of its columns.
     pub fn columns(&self) -> &[String] {
         &self.columns

@@ -1,9 +1,17 @@
 //! `retrylab plot`: pictures of results, as SVG and PNG.
 
+mod amplification;
 mod completion;
+mod grid;
+mod heat_map;
+mod hysteresis;
 mod kind;
 mod load;
+mod pareto;
+mod recovery;
 mod sources;
+mod trade_off;
+mod waits;
 mod waves;
 
 pub use load::{check, of_cells};
@@ -25,13 +33,15 @@ use sources::Sources;
   retrylab plot load storm.toml --policies none,full -o storm
   retrylab plot waves results/thousand-clients --theme dark --width 1600
   retrylab plot completion results/storm -o done.svg
+  retrylab plot trade-off results/storm --metric wasted_tokens --metric peak_sliding
+  retrylab plot waits openai-python-3.57
 
-The other kinds are drawn from the folders that run, compare and reproduce write with -o.")]
+docs/plots.md shows every kind, and which command makes the folder that it is drawn from.")]
 pub struct Args {
     /// What to draw.
     #[arg(value_name = "KIND")]
     kind: Kind,
-    /// Results folders; for load also a scenario file, which is run first.
+    /// Results folders; for load also a scenario file, which is run first, for waits a preset, policy or scenario.
     #[arg(value_name = "RESULTS", required = true)]
     results: Vec<PathBuf>,
     /// Name of the pictures, with or without .svg or .png; that of the kind by default.
@@ -47,6 +57,9 @@ pub struct Args {
     /// Of load: spacing of the counts; auto is log when a window holds more than 20 times the capacity.
     #[arg(long, value_name = "AXIS", default_value = "auto")]
     axis: Spacing,
+    /// What trade-off (two: across, then upright), heat-map, amplification and pareto (two) draw; may be repeated.
+    #[arg(long, value_name = "METRIC")]
+    metric: Vec<String>,
     /// Of a scenario file: sets a key, such as workload.clients=500; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -85,6 +98,9 @@ pub fn main(args: &Args) -> Result<Answer> {
     let paths = paths(args.output.as_ref().unwrap_or(&name))?;
     let picture = match (args.kind, &args.results[..]) {
         (Kind::Load, [scenario]) if !scenario.is_dir() => run_and_draw(args, scenario)?,
+        (Kind::Waits, [what]) => {
+            waits::draw(args.look(), what, args.policies.put.layer.as_deref())?
+        }
         _ => drawn(args)?,
     };
     write(&paths, &picture, args.effort.quiet)?;
@@ -99,11 +115,25 @@ fn drawn(args: &Args) -> Result<Picture> {
             args.kind.name()
         )));
     }
+    if let Some(metric) = args.metric.first().filter(|_| !args.kind.takes_metrics()) {
+        return Err(Error::Input(format!(
+            "--metric {metric}: {} always draws the same; trade-off, heat-map, amplification and pareto take a metric",
+            args.kind.name()
+        )));
+    }
     let sources = Sources::open(args.kind, &args.results)?;
+    let look = args.look();
     match args.kind {
-        Kind::Load => load::of_results(args.axis.asked_for(), args.look(), &sources),
-        Kind::Waves => waves::of_results(args.look(), &sources),
-        Kind::Completion => completion::of_results(args.look(), &sources),
+        Kind::Load => load::of_results(args.axis.asked_for(), look, &sources),
+        Kind::Waves => waves::of_results(look, &sources),
+        Kind::Completion => completion::of_results(look, &sources),
+        Kind::TradeOff => trade_off::of_results(look, &args.metric, &sources),
+        Kind::HeatMap => heat_map::of_results(look, &args.metric, &sources),
+        Kind::Hysteresis => hysteresis::of_results(look, &sources),
+        Kind::Recovery => recovery::of_results(look, &sources),
+        Kind::Amplification => amplification::of_results(look, &args.metric, &sources),
+        Kind::Pareto => pareto::of_results(look, &args.metric, &sources),
+        Kind::Waits => Err(Error::Input("waits draws one preset, policy or scenario".to_owned())),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::kind::Kind;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::output::{ByPolicy, Results, Setting, TableFile, number};
 
 /// Folders, of which the first one tells title and circumstances.
@@ -15,6 +15,13 @@ pub struct Sources {
 impl Sources {
     /// Opens the folders.
     pub fn open(kind: Kind, folders: &[PathBuf]) -> Result<Sources> {
+        if folders.len() > 1 && !kind.takes_several() {
+            return Err(Error::Input(format!(
+                "{} is drawn from one results folder; found {}",
+                kind.name(),
+                folders.len()
+            )));
+        }
         let folders = folders.iter().map(|folder| Results::open(folder)).collect::<Result<_>>()?;
         Ok(Sources { kind, folders })
     }
@@ -42,6 +49,13 @@ impl Sources {
     /// A table of a folder.
     pub fn table(&self, folder: &Results, file: &str) -> Result<TableFile> {
         folder.table(file, self.kind.name(), self.kind.made_by())
+    }
+
+    /// The summary of a sweep, in the first folder.
+    pub fn sweep_table(&self) -> Result<TableFile> {
+        let first = self.first();
+        let file = if first.is_sweep() { "summary.csv" } else { "the summary.csv of a sweep" };
+        self.table(first, file)
     }
 
     /// Rows by policy from a table of every folder. With several folders, the folder is in the name.
@@ -74,7 +88,7 @@ impl Sources {
     pub fn note(&self) -> String {
         let clients = self.setting().clients;
         let mut parts = Vec::new();
-        if clients > 0.0 {
+        if clients > 1.0 {
             parts.push(counted(clients, "client"));
         }
         let first = self.first();

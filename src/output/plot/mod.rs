@@ -10,20 +10,31 @@
 //! logarithm of [`crate::math`] happen on the way there. The PNG is meant
 //! for eyes; its bytes may differ between processors.
 
+pub mod amplification;
 pub mod canvas;
 pub mod chart;
+mod cividis;
 pub mod completion;
 mod header;
+pub mod heat_map;
+pub mod hysteresis;
 pub mod load;
 pub mod palette;
+pub mod pareto;
+pub mod recovery;
 pub mod sheet;
 mod steps;
 mod theme;
 mod ticks;
+pub mod trade_off;
+pub mod waits;
 pub mod waves;
 
 pub use load::{CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS};
 pub use theme::{Look, Theme};
+
+/// So many series have colours of their own.
+pub const MAX_SERIES: usize = palette::SERIES.len();
 
 use canvas::Canvas;
 use plotters::drawing::DrawingAreaErrorKind;

@@ -49,8 +49,12 @@ impl Axis {
             span if span > 0.0 => span * 0.08,
             _ => (high * 0.1).max(0.5),
         };
-        // Counts and money begin at zero when that is near.
-        let from = if low >= 0.0 && low <= (high - low) * 0.4 { 0.0 } else { low - room };
+        // Counts and money begin at zero when that is near; a point at zero stands free of the axis.
+        let from = match low {
+            low if low < 0.0 || low > (high - low) * 0.4 => low - room,
+            low if low < room / 2.0 => -room / 2.0,
+            _ => 0.0,
+        };
         Axis::between(name, from, high + room)
     }
 
@@ -151,6 +155,7 @@ mod tests {
     #[test]
     fn an_axis_begins_at_zero_when_that_is_near() {
         assert_eq!(Axis::around("", [2.0, 10.0]).low, 0.0);
+        assert_eq!(Axis::around("", [0.0, 10.0]).low, -0.4);
         assert!(Axis::around("", [90.0, 100.0]).low > 80.0);
         let one = Axis::around("", [5.0]);
         assert!(one.low < 5.0 && one.high > 5.0);

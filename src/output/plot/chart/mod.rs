@@ -153,3 +153,6 @@ impl Chart {
         panel::draw_shared(sheet, self, layout)
     }
 }
+
+#[cfg(test)]
+mod tests;
