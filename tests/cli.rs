@@ -159,6 +159,19 @@ fn check_marks_what_is_not_written_and_its_output_is_the_same_scenario() {
 }
 
 #[test]
+fn compare_reads_standard_input_once() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("storm.toml"), SMALL).unwrap();
+    let compared = |scenario: &str, input: &[u8]| {
+        let options = ["--policies", "none,full", "-r", "2", "--csv", "-q"];
+        run_with(home.path(), &[&["compare", scenario], &options[..]].concat(), input)
+    };
+    let piped = compared("-", SMALL.as_bytes());
+    assert_eq!((piped.code, piped.err.as_str()), (0, ""));
+    assert_eq!(piped.out, compared("storm.toml", b"").out);
+}
+
+#[test]
 fn check_and_run_agree_on_the_digest_however_it_is_spelt() {
     let home = tempfile::tempdir().unwrap();
     let digest = |text: &str| {

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use clap::Args;
@@ -98,12 +99,23 @@ pub struct ScenarioArgs {
     /// Sets a key, such as workload.clients=500 or client.layers.app.deadline=30s; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// What was read: standard input can be read only once.
+    #[arg(skip)]
+    read: OnceLock<Document>,
 }
 
 impl ScenarioArgs {
-    /// Reads the document and applies the settings.
+    pub fn new(scenario: PathBuf, set: Vec<String>) -> ScenarioArgs {
+        ScenarioArgs { scenario, set, read: OnceLock::new() }
+    }
+
+    /// The document with the settings applied.
     pub fn document(&self) -> Result<Document> {
-        Document::read(&self.scenario)?.with(&self.set)
+        if let Some(document) = self.read.get() {
+            return Ok(document.clone());
+        }
+        let document = Document::read(&self.scenario)?.with(&self.set)?;
+        Ok(self.read.get_or_init(|| document).clone())
     }
 
     /// What to call the scenario in output.

@@ -139,7 +139,7 @@ fn drawn(args: &Args) -> Result<Picture> {
 
 /// The load of a scenario that is run for it.
 fn run_and_draw(args: &Args, scenario: &Path) -> Result<Picture> {
-    let scenario = ScenarioArgs { scenario: scenario.to_owned(), set: args.set.clone() };
+    let scenario = ScenarioArgs::new(scenario.to_owned(), args.set.clone());
     let cells = args.policies.cells(&scenario)?;
     let effort = args.effort.effort(cells[0].scenario.measure.replications, Seed::default());
     let title = cells[0].scenario.title.clone().unwrap_or_else(|| scenario.name());
