@@ -40,7 +40,7 @@ pub struct Args {
 }
 
 /// The metrics of the table; JSON and CSV have all.
-const SHOWN: [&str; 12] = [
+pub const SHOWN: [&str; 12] = [
     "succeeded",
     "gave_up",
     "attempts",

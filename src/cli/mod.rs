@@ -9,6 +9,7 @@ mod diff;
 mod init;
 mod merge;
 mod metastable;
+mod page;
 mod plot;
 mod presets;
 mod report;
@@ -66,6 +67,7 @@ enum Command {
     Steady(steady::Args),
     Metastable(metastable::Args),
     Plot(plot::Args),
+    Report(page::Args),
     Trace(trace::Args),
     Init(init::Args),
     Check(check::Args),
@@ -142,6 +144,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Steady(args) => steady::main(&args),
         Command::Metastable(args) => metastable::main(&args),
         Command::Plot(args) => plot::main(&args),
+        Command::Report(args) => page::main(&args),
         Command::Trace(args) => trace::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),

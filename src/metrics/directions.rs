@@ -8,7 +8,7 @@ use super::recorder::Watch;
 
 /// Directions of metrics by name.
 #[derive(Clone, Debug)]
-pub struct Directions(BTreeMap<String, Better>);
+pub struct Directions(BTreeMap<String, (Better, &'static str)>);
 
 impl Directions {
     /// Those of a table with these columns: its groups, providers, layers and retries are told by
@@ -30,12 +30,22 @@ impl Directions {
         let per_retry = retries.max().unwrap_or(0);
         let layers = between("layer_", "_attempts");
         let metrics = catalog(&layers, &groups, &providers, watch(per_retry), Part::ALL);
-        Directions(metrics.into_iter().map(|metric| (metric.name, metric.better)).collect())
+        Directions(
+            metrics
+                .into_iter()
+                .map(|metric| (metric.name, (metric.better, metric.meaning)))
+                .collect(),
+        )
     }
 
     /// That of a metric; neither for one that the catalogue does not have.
     pub fn better(&self, metric: &str) -> Better {
-        self.0.get(metric).copied().unwrap_or(Better::Neither)
+        self.0.get(metric).map_or(Better::Neither, |(better, _)| *better)
+    }
+
+    /// What a metric says, in one line; nothing of one that the catalogue does not have.
+    pub fn meaning(&self, metric: &str) -> &'static str {
+        self.0.get(metric).map_or("", |(_, meaning)| meaning)
     }
 }
 

@@ -6,7 +6,7 @@ use super::Setting;
 use crate::engine;
 use crate::error::Result;
 use crate::experiment::{Cell, CellRuns, Effort};
-use crate::scenario::digest;
+use crate::scenario::{canonical, digest};
 
 /// The manifest of a results folder with these files; `more` is an object whose keys are added.
 pub fn manifest(name: &str, effort: &Effort, files: &[(&str, &[u8])], more: Value) -> String {
@@ -36,7 +36,12 @@ pub fn manifest(name: &str, effort: &Effort, files: &[(&str, &[u8])], more: Valu
 /// What a manifest says of the cells of a comparison of that title.
 pub fn of_cells(title: &str, cells: &[CellRuns]) -> Result<Value> {
     let policy = |cell: &Cell| {
-        Ok(json!({ "policy": cell.policy, "scenario_digest": digest(&cell.scenario)? }))
+        Ok(json!({
+            "policy": cell.policy,
+            "scenario_digest": digest(&cell.scenario)?,
+            "scenario": canonical(&cell.scenario)?,
+            "assumptions": cell.assumptions(),
+        }))
     };
     let policies: Vec<Value> = cells.iter().map(|c| policy(&c.cell)).collect::<Result<_>>()?;
     let events: u64 = cells.iter().flat_map(|c| &c.runs).map(|run| run.events).sum();

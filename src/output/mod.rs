@@ -14,6 +14,7 @@ mod table;
 mod table_file;
 
 pub mod plot;
+pub mod report;
 
 pub use curves::{completions_csv, waves_csv, windows_csv};
 pub use folder::{Folder, JOURNAL, OURS, PACKED_RUNS, RUNS, check_place};

@@ -55,6 +55,11 @@ impl Results {
         Ok(Results { folder: folder.to_owned(), manifest, setting })
     }
 
+    /// manifest.json.
+    pub fn manifest(&self) -> &Value {
+        &self.manifest
+    }
+
     /// What the folder is called.
     pub fn name(&self) -> String {
         let last = self.folder.file_name().map(|name| name.to_string_lossy().into_owned());

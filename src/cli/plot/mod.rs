@@ -14,7 +14,9 @@ mod trade_off;
 mod waits;
 mod waves;
 
+pub use kind::Kind;
 pub use load::{check, of_cells};
+pub use sources::Sources;
 
 use std::path::{Path, PathBuf};
 
@@ -23,8 +25,6 @@ use super::common::{EffortArgs, PolicyArgs, ScenarioArgs, note};
 use crate::error::{Error, Result};
 use crate::experiment::Seed;
 use crate::output::plot::{CountAxis, Look, Picture, Theme};
-use kind::Kind;
-use sources::Sources;
 
 /// Draw results (SVG and PNG).
 #[derive(Debug, clap::Args)]
@@ -134,6 +134,19 @@ fn drawn(args: &Args) -> Result<Picture> {
         Kind::Amplification => amplification::of_results(look, &args.metric, &sources),
         Kind::Pareto => pareto::of_results(look, &args.metric, &sources),
         Kind::Waits => Err(Error::Input("waits draws one preset, policy or scenario".to_owned())),
+    }
+}
+
+/// The picture of policies that a kind draws of its sources, without options.
+pub fn picture(look: Look, sources: &Sources) -> Result<Picture> {
+    let kind = sources.kind();
+    match kind {
+        Kind::Load => load::of_results(None, look, sources),
+        Kind::Waves => waves::of_results(look, sources),
+        Kind::Completion => completion::of_results(look, sources),
+        Kind::TradeOff => trade_off::of_results(look, &[], sources),
+        Kind::Recovery => recovery::of_results(look, sources),
+        other => Err(Error::Bug(format!("{} is not drawn of policies", other.name()))),
     }
 }
 

@@ -26,6 +26,11 @@ impl Sources {
         Ok(Sources { kind, folders })
     }
 
+    /// What is drawn from them.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// The folders themselves.
     pub fn folders(&self) -> &[Results] {
         &self.folders

@@ -32,6 +32,7 @@ pub mod waves;
 
 pub use load::{CountAxis, LoadFigure, LoadPanel, LoadWindow, MAX_PANELS};
 pub use theme::{Look, Theme};
+pub use ticks::duration;
 
 /// So many series have colours of their own.
 pub const MAX_SERIES: usize = palette::SERIES.len();

@@ -72,6 +72,45 @@ impl Theme {
     }
 }
 
+fn hex(RGBColor(red, green, blue): RGBColor) -> String {
+    format!("#{red:02x}{green:02x}{blue:02x}")
+}
+
+impl Theme {
+    /// The marks of the series as style variables `--series-0` and so on, for readers of light and of dark pages.
+    pub fn series_variables() -> String {
+        let all = |colours: [RGBColor; 8]| -> String {
+            let each = colours.iter().enumerate();
+            each.map(|(index, colour)| format!("--series-{index}:{};", hex(*colour))).collect()
+        };
+        let (light, dark) = (SERIES.map(|hue| hue.mark), DARK_SERIES.map(|(mark, _)| mark));
+        format!(
+            ":root{{{}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{}}}}}\n",
+            all(light),
+            all(dark)
+        )
+    }
+
+    /// Style rules that show an SVG of the light theme in the colours of the dark one, for readers who asked for dark:
+    /// `selector` finds the SVG. Its only `rect` is the paper.
+    pub fn dark_rules(selector: &str) -> String {
+        let mut rules = format!("{selector}>rect{{fill:{}}}\n", hex(DARK));
+        let hues = SERIES.iter().flat_map(|hue| [hue.mark, hue.ink]);
+        let mut known = Vec::new();
+        for light in ROLES.into_iter().map(|(light, _)| light).chain(hues) {
+            if known.contains(&light) {
+                continue;
+            }
+            known.push(light);
+            let (from, to) = (hex(light), hex(dark(light)));
+            for property in ["fill", "stroke"] {
+                rules += &format!("{selector} [{property}=\"{from}\"]{{{property}:{to}}}\n");
+            }
+        }
+        format!("@media screen and (prefers-color-scheme:dark){{\n{rules}}}\n")
+    }
+}
+
 fn dark(colour: RGBColor) -> RGBColor {
     let series = SERIES.iter().zip(DARK_SERIES);
     let marks = series.clone().map(|(hue, (mark, _))| (hue.mark, mark));
