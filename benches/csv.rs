@@ -23,7 +23,7 @@ const ROWS: u32 = 10_000;
 
 /// A sweep of one value with as many replications as a table has rows.
 fn one_cell(document: Document) -> Sweep {
-    sweep(document, "provider.concurrency=1000", ROWS, 1)
+    sweep(document, &["provider.concurrency=1000"], ROWS, 1)
 }
 
 fn simulate(sweep: &Sweep, runs: u32) -> CellRuns {

@@ -17,7 +17,7 @@ fn sweeping(c: &mut Criterion) {
     group.sample_size(10);
     group.throughput(Throughput::Elements(CELLS * u64::from(REPLICATIONS)));
     let axis = format!("provider.faults.0.outage.to=1s..20s:lin{CELLS}");
-    let sweep = sweep(thousand_clients(), &axis, REPLICATIONS, 1);
+    let sweep = sweep(thousand_clients(), &[&axis], REPLICATIONS, 1);
     let home = tempfile::tempdir().expect("a folder for results");
     group.bench_function("survey, runs, journal, tables", |b| {
         b.iter(|| run_whole(&sweep, home.path()));

@@ -30,31 +30,28 @@ pub fn lines(sizes: &[(u32, u32, Option<f64>)]) -> Vec<Line> {
         .collect();
     let mut lines = Vec::new();
     for &(clients, gate, jittered, lockstep) in &measured {
+        let mut ratio = |what, ratio, gate| lines.push(Line::ratio(what, clients, ratio, gate));
         if let Some(least) = gate {
-            let ratio = jittered.heap / jittered.wheel;
-            lines.push(Line {
-                what: "faster than on a heap",
-                clients,
-                ratio,
-                gate: Gate::AtLeast(least),
-            });
+            let faster = jittered.heap / jittered.wheel;
+            ratio("faster than on a heap", faster, Gate::AtLeast(least));
         }
         if clients >= 100_000 {
-            let ratio = jittered.wheel / (jittered.replay + jittered.sort);
-            let what = "events in order and one sort of their keys";
-            lines.push(Line { what, clients, ratio, gate: Gate::AtMost(2.0) });
+            let bound = jittered.wheel / (jittered.replay + jittered.sort);
+            ratio("events in order and one sort of their keys", bound, Gate::AtMost(2.0));
         }
-        let ratio = lockstep.per_event() / jittered.per_event();
-        lines.push(Line { what: "lockstep per event", clients, ratio, gate: Gate::AtMost(1.05) });
+        let per_event = lockstep.per_event() / jittered.per_event();
+        ratio("lockstep per event", per_event, Gate::AtMost(1.05));
     }
     let per_event = |wanted: u32| {
         let found = measured.iter().find(|(clients, ..)| *clients == wanted);
         found.map(|(_, _, jittered, _)| jittered.per_event())
     };
-    if let (Some((clients, ..)), Some(small)) = (measured.last(), per_event(SMALL)) {
+    // Flat from ten thousand to ten million.
+    let last = measured.last().filter(|(clients, ..)| *clients == 10_000_000);
+    if let (Some((clients, ..)), Some(small)) = (last, per_event(SMALL)) {
         let ratio = per_event(*clients).unwrap_or(small) / small;
         let what = "per event, against 10,000 clients";
-        lines.push(Line { what, clients: *clients, ratio, gate: Gate::AtMost(1.6) });
+        lines.push(Line::ratio(what, *clients, ratio, Gate::AtMost(1.6)));
     }
     lines
 }

@@ -38,10 +38,6 @@ pub fn lines(replications: u32) -> Vec<Line> {
     eprintln!("100 clients without time");
     let costs = costs(&chain(), replications);
     let ratio = costs.wheel / costs.heap;
-    vec![Line {
-        what: "chains at one instant, against a heap",
-        clients: 100,
-        ratio,
-        gate: Gate::AtMost(1.3),
-    }]
+    let what = "chains at one instant, against a heap";
+    vec![Line::ratio(what, 100, ratio, Gate::AtMost(1.3))]
 }

@@ -95,7 +95,7 @@ fn measure(care: Care) -> (Measured, f64, String) {
     let (cells, replications, parts) = (100u32, 10, 7);
     // A provider that always fails is the same with any number of places: all cells cost the same.
     let axis = format!("provider.concurrency=1001..{}:lin{cells}", 1000 + cells);
-    let few = sweep(thousand_clients(), &axis, replications, 1);
+    let few = sweep(thousand_clients(), &[&axis], replications, 1);
     let look = care.least(|| drop(few.survey().expect("sound cells"))).as_secs_f64();
     let look = look / f64::from(cells);
     let cell = few.cell(0).expect("a cell");
@@ -106,7 +106,7 @@ fn measure(care: Care) -> (Measured, f64, String) {
     let longest = run_parts(&few, parts, home.path()).into_iter().max().expect("parts");
     let merging = merge(care, parts, home.path()).as_secs_f64();
     // As many cells of one replication each: what is left is the cells'.
-    let single = sweep(thousand_clients(), &axis, 1, 1);
+    let single = sweep(thousand_clients(), &[&axis], 1, 1);
     let other = tempfile::tempdir().expect("a folder for parts");
     run_parts(&single, parts, other.path());
     let merging_cells = merge(care, parts, other.path()).as_secs_f64();

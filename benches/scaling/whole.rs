@@ -33,7 +33,7 @@ pub fn cells(care: Care) -> String {
 
 /// CPU seconds of a sweep on one thread, from the survey of its cells to its tables.
 fn seconds(care: Care, document: &Document, vary: &str, replications: u32) -> f64 {
-    let sweep = sweep(document.clone(), vary, replications, 1);
+    let sweep = sweep(document.clone(), &[vary], replications, 1);
     let home = tempfile::tempdir().expect("a folder for results");
     care.least(|| run_whole(&sweep, home.path())).as_secs_f64()
 }

@@ -8,10 +8,10 @@ use retrylab::experiment::{Effort, Place, Seed};
 use retrylab::scenario::{Document, MemoryLimit};
 use retrylab::sweep::{Begin, Design, Journal, Progress, Shard, Sweep, SweepFolder, Tables, run};
 
-/// `replications` of each cell that `vary` (as for `--vary`) makes of `document`.
-pub fn sweep(document: Document, vary: &str, replications: u32, threads: usize) -> Sweep {
+/// `replications` of each cell that `axes` (as for `--vary`) make of `document`.
+pub fn sweep(document: Document, axes: &[&str], replications: u32, threads: usize) -> Sweep {
     let effort = Effort { seed: Seed(42), replications, threads, memory: MemoryLimit::default() };
-    let axes = vec![vary.parse().expect("an axis")];
+    let axes = axes.iter().map(|axis| axis.parse().expect("an axis")).collect();
     let design = Design::new(axes, None, effort.seed).expect("a design");
     Sweep { document, design, place: Place::default(), effort, until: None }
 }
