@@ -38,7 +38,7 @@ pub fn lines(whole: bool) -> Vec<Line> {
         contend(home.path(), if whole { 100 } else { 0 }),
         phase_map(home.path(), if whole { 5 } else { 0 }),
         two_threads(home.path(), if whole { 10_000 } else { 20 }),
-        reproduce(home.path(), "thousand-clients", if whole { 5 } else { 1 }, 0.5),
+        reproduce(home.path(), "thousand-clients", if whole { 5 } else { 0 }, 0.5),
         reproduce(home.path(), "--all", u32::from(whole), 60.0),
     ]
 }

@@ -229,3 +229,72 @@ pub fn run_in_full<P: Pending, O: Observer>(
         Simulation::<_, P, 0, false>::new(plan, streams, observer)?.run()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use crate::scenario::Document;
+
+    /// A storm with one more part: a table of its own, a line of the provider, or one of the layer.
+    fn is_plain(table: &str, provider: &str, layer: &str) -> bool {
+        let text = format!(
+            "[workload]\nclients = 4\nburst = {{}}\n{table}\n[provider]\nconcurrency = 2\n{provider}\n\
+             [[client.layers]]\nname = \"sdk\"\nmax_attempts = 3\nbackoff = {{ full_jitter = {{ base = \"1s\", cap = \"8s\" }} }}\n{layer}\n"
+        );
+        let document = Document::parse("part", text, PathBuf::new()).unwrap();
+        let scenario =
+            document.scenario().unwrap_or_else(|e| panic!("{provider}{layer}{table}: {e}"));
+        scenario.plan(document.folder()).unwrap().is_plain()
+    }
+
+    /// Whatever a plain run leaves out has to be here.
+    #[test]
+    fn a_part_that_is_left_out_makes_a_run_not_plain() {
+        for provider in [
+            "queue = { fifo = { limit = 2 } }\ncancelled_work = \"removed\"",
+            "idempotency = { lifetime = \"1min\" }",
+            "cache = { entries = 10, hit = \"1ms\" }",
+            "row = { status = 409 }",
+            "billing = { price = \"claude-sonnet-4\", cache_lifetime = \"5min\" }",
+            "faults = [{ capacity = { from = \"1s\", to = \"2s\", concurrency = 1, in_service = \"lost\" } }]",
+        ] {
+            assert!(!is_plain("", provider, ""), "{provider}");
+        }
+        for layer in [
+            "breaker = { consecutive = { failures = 5 }, open = \"5s\", scope = \"client\" }",
+            "adaptive_throttle = { scope = \"client\" }",
+            "pace = { fixed = { rate = \"10/s\", burst = 5, scope = \"client\" } }",
+            "hedge = { after = \"1s\" }",
+        ] {
+            assert!(!is_plain("", "", layer), "{layer}");
+        }
+        for table in [
+            "[client.host]\ncpu_per_attempt = \"1ms\"",
+            "[client.host]\nconnections = { limit = 2, scope = \"process\" }",
+            "[client.network]\nloss = 0.5",
+            "[request]\nstream = true",
+            "[request]\nidempotency_key = true",
+        ] {
+            assert!(!is_plain(table, "", ""), "{table}");
+        }
+        assert!(!is_plain("[[fallback]]\nname = \"other\"", "", "fallback = true"));
+    }
+
+    #[test]
+    fn most_storms_are_plain() {
+        for (provider, layer) in [
+            ("", ""),
+            ("queue = { lifo = { limit = 2, when_full = \"drop_oldest\" } }", "timeout = \"1s\""),
+            ("backlog = { limit = 2, accept = \"5ms\" }", "connect_timeout = \"1s\""),
+            ("limits = { requests = { rate = \"5/s\", burst = 2 } }", "deadline = \"9s\""),
+            (
+                "faults = [{ outage = { from = \"0s\", to = \"1s\", status = 503 } }]",
+                "semaphore = { permits = 2, scope = \"fleet\" }",
+            ),
+            ("faults = [{ error = { share = 0.5, status = 500 } }]", "wait_after_last = true"),
+        ] {
+            assert!(is_plain("", provider, layer), "{provider} {layer}");
+        }
+    }
+}
