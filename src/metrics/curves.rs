@@ -82,13 +82,20 @@ impl CurveWatch {
     /// The window of `now`, which never goes back.
     #[inline]
     fn at(&mut self, now: Time) -> &mut CurveWindow {
+        if now >= self.until {
+            self.turn_to(now);
+        }
+        &mut self.here
+    }
+
+    #[inline(never)]
+    fn turn_to(&mut self, now: Time) {
         while now >= self.until {
             self.over.push(self.here);
             let CurveWindow { queue, in_flight, .. } = self.here;
             self.here = CurveWindow { queue, in_flight, ..CurveWindow::default() };
             self.until = self.until.saturating_add(self.window);
         }
-        &mut self.here
     }
 
     /// The run is over.
@@ -101,6 +108,12 @@ impl CurveWatch {
 }
 
 impl CurveWindow {
+    #[inline]
+    fn enter_queue(&mut self) {
+        self.queue += 1;
+        self.in_flight += 1;
+    }
+
     fn leave_queue(&mut self) {
         self.queue -= 1;
         self.in_flight -= 1;
@@ -115,26 +128,24 @@ impl Observer for CurveWatch {
         self.requests += 1;
     }
 
+    #[inline]
     fn attempt(&mut self, now: Time, _side: Side, number: u32) {
         let wave = (number as usize).clamp(1, WAVES) - 1;
         self.at(now).waves[wave] += 1;
     }
 
-    fn moment(&mut self, now: Time, _who: Who, moment: Moment<'_>) {
-        let here = self.at(now);
+    // Where it is called the moment is known, so that all but one arm go away.
+    #[inline(always)]
+    fn moment(&mut self, now: Time, _who: impl Fn() -> Who, moment: Moment<'_>) {
         match moment {
-            Moment::Admitted { .. } => {
-                here.queue += 1;
-                here.in_flight += 1;
-            }
-            Moment::Started { .. } => here.queue -= 1,
-            Moment::Served { .. } => here.in_flight -= 1,
-            Moment::Dropped { .. } => here.leave_queue(),
+            Moment::Admitted { .. } => self.at(now).enter_queue(),
+            Moment::Started { .. } => self.at(now).queue -= 1,
+            Moment::Served { .. } => self.at(now).in_flight -= 1,
+            Moment::Dropped { .. } => self.at(now).leave_queue(),
             Moment::TakenBack { in_service, .. } | Moment::Lost { in_service, .. } => {
-                if in_service {
-                    here.in_flight -= 1;
-                } else {
-                    here.leave_queue();
+                match in_service {
+                    true => self.at(now).in_flight -= 1,
+                    false => self.at(now).leave_queue(),
                 }
             }
             _ => {}
@@ -163,12 +174,12 @@ mod tests {
         for now in [0, 99] {
             watch.created(now, 0);
             watch.attempt(now, SIDE, 1);
-            watch.moment(now, WHO, Moment::Admitted { step: 1 });
+            watch.moment(now, || WHO, Moment::Admitted { step: 1 });
         }
-        watch.moment(99, WHO, Moment::Started { step: 1, hit: false });
+        watch.moment(99, || WHO, Moment::Started { step: 1, hit: false });
         watch.attempt(100, SIDE, 2);
         watch.attempt(100, SIDE, 9);
-        watch.moment(350, WHO, Moment::Served { step: 1, end: Service::Answer });
+        watch.moment(350, || WHO, Moment::Served { step: 1, end: Service::Answer });
         watch.resolved(350, 0, 99, Outcome::Succeeded);
         let curves = watch.close();
         let [a, b, c, d] = curves.windows[..] else { panic!("{curves:?}") };

@@ -139,8 +139,9 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         if O::HEARS_MOMENTS {
             let (g, place) = self.split(request);
             let group = &self.groups[g];
-            let (client, request) = (group.client_number(place), group.number(place));
-            self.observer.moment(self.events.now(), Who { group: g, client, request }, moment);
+            let (client, request) = (|| group.client_number(place), || group.number(place));
+            let who = || Who { group: g, client: client(), request: request() };
+            self.observer.moment(self.events.now(), who, moment);
         }
     }
 }

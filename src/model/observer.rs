@@ -17,8 +17,9 @@ pub trait Observer {
     /// Whether it wants to hear of moments; a run that nobody tells stories of is compiled without them.
     const HEARS_MOMENTS: bool = false;
 
-    /// Something happens to a request.
-    fn moment(&mut self, _now: Time, _who: Who, _moment: Moment<'_>) {}
+    /// Something happens to a request; whose moment it is, is found out if one asks.
+    #[inline]
+    fn moment(&mut self, _now: Time, _who: impl Fn() -> Who, _moment: Moment<'_>) {}
     /// A request is created.
     fn created(&mut self, _now: Time, _group: usize) {}
     /// An attempt is sent, `waited` nanoseconds after its innermost layer let it through; only
@@ -58,11 +59,13 @@ pub trait Observer {
 impl<A: Observer, B: Observer> Observer for (A, B) {
     const HEARS_MOMENTS: bool = A::HEARS_MOMENTS || B::HEARS_MOMENTS;
 
-    fn moment(&mut self, now: Time, who: Who, moment: Moment<'_>) {
-        self.0.moment(now, who, moment);
-        self.1.moment(now, who, moment);
+    #[inline(always)]
+    fn moment(&mut self, now: Time, who: impl Fn() -> Who, moment: Moment<'_>) {
+        self.0.moment(now, &who, moment);
+        self.1.moment(now, &who, moment);
     }
 
+    #[inline]
     fn created(&mut self, now: Time, group: usize) {
         self.0.created(now, group);
         self.1.created(now, group);
@@ -73,16 +76,19 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.left_host(now, group, waited);
     }
 
+    #[inline]
     fn attempt(&mut self, now: Time, side: Side, number: u32) {
         self.0.attempt(now, side, number);
         self.1.attempt(now, side, number);
     }
 
+    #[inline]
     fn present(&mut self, now: Time, present: u32) {
         self.0.present(now, present);
         self.1.present(now, present);
     }
 
+    #[inline]
     fn started(&mut self, now: Time, side: Side, waited: u64) {
         self.0.started(now, side, waited);
         self.1.started(now, side, waited);
@@ -98,11 +104,13 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.delivered(now, side, tokens);
     }
 
+    #[inline]
     fn sleeps(&mut self, now: Time, group: usize, retry: u32, wait: u64) {
         self.0.sleeps(now, group, retry, wait);
         self.1.sleeps(now, group, retry, wait);
     }
 
+    #[inline]
     fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
         self.0.resolved(now, group, created, outcome);
         self.1.resolved(now, group, created, outcome);

@@ -164,7 +164,8 @@ impl<S: Sink> Observer for Tracer<'_, S> {
         self.watch.present(present);
     }
 
-    fn moment(&mut self, now: Time, who: Who, moment: Moment<'_>) {
+    fn moment(&mut self, now: Time, who: impl Fn() -> Who, moment: Moment<'_>) {
+        let who = who();
         self.pass(now);
         self.watch.moment(&moment);
         if moment == Moment::Created {

@@ -34,7 +34,7 @@ fn encode(pixmap: &Pixmap) -> Result<Vec<u8>, png::EncodingError> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, pixmap.width(), pixmap.height());
     encoder.set_color(png::ColorType::Rgb);
-    encoder.set_deflate_compression(png::DeflateCompression::Level(5));
+    encoder.set_deflate_compression(png::DeflateCompression::Level(3));
     encoder.set_filter(png::Filter::NoFilter);
     let opaque =
         pixmap.pixels().iter().flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue()]);
