@@ -30,16 +30,24 @@ const BREAKERS: &str = "client.layers.client.breaker=\
     { ratio = { failures = 0.5, min_calls = 50, last = 50 }, open = \"2s\", stops = \"retries\", scope = \"client\" },\
     { ratio = { failures = 0.5, min_calls = 50, last = 50 }, open = \"2s\", stops = \"all\", scope = \"client\" }";
 
-/// The lines; `whole` is false where each is only to be tried.
-pub fn lines(whole: bool) -> Vec<Line> {
+/// The lines of CPU time; without replications each is only tried.
+pub fn lines(measured: bool) -> Vec<Line> {
     eprintln!("whole commands");
     let home = tempfile::tempdir().expect("a folder for results");
     vec![
-        contend(home.path(), if whole { 100 } else { 0 }),
-        phase_map(home.path(), if whole { 5 } else { 0 }),
-        two_threads(home.path(), if whole { 10_000 } else { 20 }),
-        reproduce(home.path(), "thousand-clients", if whole { 5 } else { 0 }, 0.5),
-        reproduce(home.path(), "--all", u32::from(whole), 60.0),
+        contend(home.path(), if measured { 100 } else { 0 }),
+        phase_map(home.path(), if measured { 5 } else { 0 }),
+        two_threads(home.path(), if measured { 10_000 } else { 20 }),
+    ]
+}
+
+/// The lines by the clock, which say something only where nothing else runs.
+pub fn by_the_clock() -> Vec<Line> {
+    eprintln!("by the clock");
+    let home = tempfile::tempdir().expect("a folder for results");
+    vec![
+        reproduce(home.path(), "thousand-clients", 5, 0.5),
+        reproduce(home.path(), "--all", 1, 60.0),
     ]
 }
 
@@ -109,7 +117,6 @@ fn reproduce(home: &Path, what: &'static str, times: u32, gate: f64) -> Line {
         start.elapsed().as_secs_f64()
     };
     let value = (0..times).map(|_| run()).fold(f64::INFINITY, f64::min);
-    let value = if times == 0 { 0.0 } else { value };
     Line {
         what: "reproduce, by the clock",
         size: what.to_owned(),

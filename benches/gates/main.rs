@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench gates                 # a Markdown table; exit status 1 when a gate is missed
-//! cargo bench --bench gates -- --small      # without the storms of ten million clients
+//! cargo bench --bench gates -- --small      # without ten million clients and without the clock
 //! ```
 //! Ten million clients take a few minutes and 3 GB. As a test, each kind of run is made once, small.
 
@@ -83,7 +83,8 @@ fn main() -> ExitCode {
     }
     // As Criterion has it: `cargo test` does not say --bench.
     let measured = has("--bench") && !has("--test");
-    let sizes = match (measured, has("--small")) {
+    let small = has("--small");
+    let sizes = match (measured, small) {
         (true, false) => against::SIZES.as_slice(),
         (true, true) => &against::SIZES[..4],
         (false, _) => &against::SIZES[..1],
@@ -91,6 +92,9 @@ fn main() -> ExitCode {
     let mut lines = against::lines(sizes);
     lines.extend(ties::lines(if measured { 200 } else { 1 }));
     lines.extend(commands::lines(measured));
+    if measured && !small {
+        lines.extend(commands::by_the_clock());
+    }
     println!("| what | of | measured | gate | verdict |\n| --- | ---: | ---: | --- | --- |");
     lines.iter().for_each(|line| println!("{}", line.markdown()));
     // Unoptimised, nothing is held to a gate.
