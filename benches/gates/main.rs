@@ -38,8 +38,8 @@ enum Gate {
     AtMost(f64),
 }
 
-/// What medians of one and the same program differ by on a machine that others share.
-const NOISE: f64 = 0.05;
+/// What such ratios of one and the same program differ by from run to run on a machine that others share.
+const NOISE: f64 = 0.1;
 
 impl Line {
     fn ratio(what: &'static str, clients: u32, value: f64, gate: Gate) -> Line {
