@@ -44,7 +44,7 @@
     const highest = Math.max(0, ...data.policies.flatMap((p) => p.windows.map((row) => row[0])));
     const until = Math.max(0, ...data.outages_s.map(([, to]) => (1.2 * to) / w));
     const home = [0, Math.min(windows, Math.max(LEAST_WINDOWS, until, ...data.policies.map(nearly)))];
-    const state = { from: 0, to: Math.ceil(home[1]), log: highest > LINEAR_REACH * data.capacity, hidden: new Set(), drag: null, cursor: null };
+    const state = { from: 0, to: Math.ceil(home[1]), log: data.capacity !== null && highest > LINEAR_REACH * data.capacity, hidden: new Set(), drag: null, cursor: null };
     home[1] = state.to;
     const least = Math.min(LEAST_WINDOWS, windows);
 
@@ -151,7 +151,7 @@
         const reverse = [...found].reverse().map((c) => `L${x(c.to).toFixed(1)} ${y(c.low).toFixed(1)}H${x(c.from).toFixed(1)}`).join("");
         if (!found.length) continue;
         make("path", { class: "band", d: `M${line((c) => c.high).slice(1)}${reverse}Z` }, svg).style.fill = hue;
-        make("path", { class: "mean", "data-policy": policy.name, d: `M${line((c) => c.mean).slice(1)}` }, svg).style.stroke = hue;
+        make("path", { class: "mean", "data-policy": policy.name, d: steps(found, y, bottom) }, svg).style.stroke = hue;
       }
       if (capacity) make("line", { class: "capacity", x1: LEFT, x2: width - RIGHT, y1: y(capacity), y2: y(capacity) }, svg);
       overlay(bottom);
@@ -165,6 +165,19 @@
       svg.dataset.from = state.from;
       svg.dataset.to = state.to;
       output.textContent = readout(visible) || `${range}${per > 1 ? `; each step is the fullest of ${per} windows` : ""}`;
+    }
+
+    // The means in pieces that start and end at the axis: a line along it would look like a little load.
+    function steps(found, y, bottom) {
+      let path = "", open = false;
+      const place = (at) => x(at).toFixed(1);
+      for (const column of found) {
+        if (column.mean > 0 && !open) path += `M${place(column.from)} ${bottom}`;
+        if (column.mean > 0) path += `V${y(column.mean).toFixed(1)}H${place(column.to)}`;
+        if (column.mean <= 0 && open) path += `V${bottom}`;
+        open = column.mean > 0;
+      }
+      return open ? `${path}V${bottom}` : path;
     }
 
     function axes(y, top, floor, width, bottom) {
