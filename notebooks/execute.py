@@ -47,6 +47,8 @@ def executed(path):
         timeout=120,
         kernel_name="python3",
         record_timing=False,
+        # What a cell prints comes in as many pieces as the moment has it.
+        coalesce_streams=True,
         resources={"metadata": {"path": str(HERE)}},
         # Without the warning that its sockets, on the loopback interface, are not encrypted.
         extra_arguments=["--IPKernelApp.log_level=ERROR"],

@@ -1,6 +1,6 @@
 //! A results folder as one HTML file that needs nothing else.
 //!
-//! Every text that comes from a file goes through [`escape`]. The page says nothing that is not in the folder: it
+//! Every text that comes from a file goes through `escape`. The page says nothing that is not in the folder: it
 //! has no clock, so that the same folder gives the same bytes.
 
 mod advice;
