@@ -7,15 +7,13 @@ pub mod chrome;
 use std::path::PathBuf;
 
 use rayon::prelude::*;
-use retrylab::answer::Outcome;
 use retrylab::experiment::{Cell, CellRuns, Effort, Seed, execute};
 use retrylab::metrics::{Facts, Metric, Recorder};
-use retrylab::model::{self, Observer, Report, Side};
+use retrylab::model::{self, Observer, Report};
 use retrylab::rng::Streams;
 use retrylab::scenario::{Document, MemoryLimit};
-use retrylab::server::{Billing, Tokens};
+use retrylab::server::Billing;
 use retrylab::stats::summary::summarise;
-use retrylab::units::Time;
 
 /// Seed of all runs. Fixed, so a test that passes once passes always.
 pub const SEED: u64 = 0x5eed_2024;
@@ -79,11 +77,11 @@ pub fn runs_and_watch<O: Observer + Send>(
     observer: impl Fn() -> O + Sync,
 ) -> (Metrics, Vec<O>) {
     let Cell { scenario, metrics, .. } = cell(text);
-    let both = || Pair(Recorder::new(scenario.watch()), observer());
+    let both = || (Recorder::new(scenario.watch()), observer());
     let billing: Vec<Billing> = scenario.providers().map(|p| p.billing.clone()).collect();
     let (facts, seen) = watch(text, replications, both)
         .into_iter()
-        .map(|(Pair(recorder, seen), report)| (Facts::new(recorder, report, billing.clone()), seen))
+        .map(|((recorder, seen), report)| (Facts::new(recorder, report, billing.clone()), seen))
         .unzip();
     (Metrics { metrics, facts }, seen)
 }
@@ -99,68 +97,6 @@ impl Metrics {
     pub fn values(&self, name: &str) -> Vec<f64> {
         let metric = self.metrics.iter().find(|m| m.name == name).expect("a metric");
         self.facts.iter().filter_map(|facts| metric.value(facts)).collect()
-    }
-}
-
-/// Two observers of one run.
-struct Pair<A, B>(A, B);
-
-impl<A: Observer, B: Observer> Observer for Pair<A, B> {
-    fn left_host(&mut self, now: Time, group: usize, waited: u64) {
-        self.0.left_host(now, group, waited);
-        self.1.left_host(now, group, waited);
-    }
-
-    fn attempt(&mut self, now: Time, side: Side, number: u32) {
-        self.0.attempt(now, side, number);
-        self.1.attempt(now, side, number);
-    }
-
-    fn present(&mut self, now: Time, present: u32) {
-        self.0.present(now, present);
-        self.1.present(now, present);
-    }
-
-    fn started(&mut self, now: Time, side: Side, waited: u64) {
-        self.0.started(now, side, waited);
-        self.1.started(now, side, waited);
-    }
-
-    fn billed(&mut self, now: Time, side: Side, tokens: Tokens) {
-        self.0.billed(now, side, tokens);
-        self.1.billed(now, side, tokens);
-    }
-
-    fn delivered(&mut self, now: Time, side: Side, tokens: Tokens) {
-        self.0.delivered(now, side, tokens);
-        self.1.delivered(now, side, tokens);
-    }
-
-    fn sleeps(&mut self, now: Time, group: usize, retry: u32, wait: u64) {
-        self.0.sleeps(now, group, retry, wait);
-        self.1.sleeps(now, group, retry, wait);
-    }
-
-    fn resolved(&mut self, now: Time, group: usize, created: Time, outcome: Outcome) {
-        self.0.resolved(now, group, created, outcome);
-        self.1.resolved(now, group, created, outcome);
-    }
-
-    fn task_over(
-        &mut self,
-        now: Time,
-        group: usize,
-        started: Time,
-        completed: bool,
-        spent: Tokens,
-    ) {
-        self.0.task_over(now, group, started, completed, spent);
-        self.1.task_over(now, group, started, completed, spent);
-    }
-
-    fn budget_refused(&mut self, now: Time, group: usize) {
-        self.0.budget_refused(now, group);
-        self.1.budget_refused(now, group);
     }
 }
 
