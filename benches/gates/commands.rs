@@ -9,7 +9,7 @@ use retrylab::scenario::Document;
 use crate::clock::cpu_time;
 use crate::published::thousand_clients;
 use crate::sweeps::{run_whole, sweep};
-use crate::{Gate, Line};
+use crate::{Gate, LOUD, Line, NOISE};
 
 /// The sweep of the backoff simulation of 2015: 19 numbers of clients, 5 backoffs, 100 runs of each. Its own
 /// program in Python takes 120 s of CPU time.
@@ -59,7 +59,7 @@ fn contend(home: &Path, replications: u32) -> Line {
     let document = document("contend", include_str!("contend.toml"));
     let value = cost_of(&document, &CONTEND, replications, 1, home);
     let (what, size) = ("CPU time of the 2015 backoff sweep", "9,500 runs".to_owned());
-    Line { what, size, value, gate: Gate::AtMost(15.0), unit: "s" }
+    Line { what, size, value, gate: Gate::AtMost(15.0), unit: "s", noise: LOUD }
 }
 
 fn phase_map(home: &Path, replications: u32) -> Line {
@@ -70,7 +70,14 @@ fn phase_map(home: &Path, replications: u32) -> Line {
     let document = document("phase-map", &[&text[..start], &text[end..]].concat());
     let cost = |axis| cost_of(&document, &[RATES, axis], replications, 1, home);
     let (what, size) = ("CPU time of the retrystorm phase map", "180 runs of 60 s".to_owned());
-    Line { what, size, value: cost(RETRIES) + cost(BREAKERS), gate: Gate::AtMost(9.0), unit: "s" }
+    Line {
+        what,
+        size,
+        value: cost(RETRIES) + cost(BREAKERS),
+        gate: Gate::AtMost(9.0),
+        unit: "s",
+        noise: LOUD,
+    }
 }
 
 /// Replications of one cell on two threads against one; they write the same bytes.
@@ -85,7 +92,7 @@ fn two_threads(home: &Path, replications: u32) -> Line {
     let [(one, expected), (two, found)] = costs;
     assert!(expected == found, "one thread and two write different tables");
     let (what, size) = ("CPU time on two threads against one", format!("{replications} runs"));
-    Line { what, size, value: two / one, gate: Gate::AtMost(1.05), unit: "x" }
+    Line { what, size, value: two / one, gate: Gate::AtMost(1.05), unit: "x", noise: NOISE }
 }
 
 /// CPU seconds of a sweep; nothing is run for 0 replications.
@@ -123,5 +130,6 @@ fn reproduce(home: &Path, what: &'static str, times: u32, gate: f64) -> Line {
         value,
         gate: Gate::AtMost(gate),
         unit: "s",
+        noise: LOUD,
     }
 }
