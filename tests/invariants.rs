@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 use retrylab::answer::Outcome;
 use retrylab::client::{Layer, Scope};
-use retrylab::engine::Heap;
 use retrylab::experiment::Seed;
 use retrylab::metrics::{CurveWatch, CurveWindow, Curves};
 use retrylab::model::{self, Arrivals, GroupPlan, Ledger, Observer, Report, RunError, Side};
@@ -825,8 +824,8 @@ fn run_within(
     let mut both = (auditor, CurveWatch::new(plan.horizon.div_ceil(1000)));
     let streams = Streams::new(SEED, 0);
     let result = match way {
-        Way::Usual => model::run(&plan, streams, &mut both),
-        Way::Oracle => model::run_in_full::<Heap, _>(&plan, streams, &mut both),
+        Way::Usual => model::watch(&plan, streams, &mut both),
+        Way::Oracle => model::watch_in_full(&plan, streams, &mut both),
     };
     let Ok(report) = &result else { return Ok(result) };
     let (auditor, curves) = (both.0, both.1.close());

@@ -19,7 +19,7 @@ use crate::output::{Results, Runs};
   retrylab report results/storm -o storm.html
   retrylab report results/before results/after -o both.html
 
-The page needs no network and no script to be read; docs/report.md says what stands in it.")]
+The page needs no network and no script to be read; docs/how-to/report.md says what stands in it.")]
 pub struct Args {
     /// Results folders of run, compare or reproduce; each becomes a chapter.
     #[arg(value_name = "RESULTS", required = true)]

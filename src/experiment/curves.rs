@@ -114,7 +114,7 @@ pub struct CompletionRow {
 /// The distribution of completion times of a cell whose runs have curves.
 pub fn completions(cell: &CellRuns) -> Vec<CompletionRow> {
     let row = |(index, share): (usize, f64)| {
-        let time = |run: &Run| run.curves.completion_s.get(index).copied().flatten();
+        let time = |run: &Run| run.completion_s.get(index).copied().flatten();
         let mut times: Vec<f64> = cell.runs.iter().filter_map(time).collect();
         times.sort_unstable_by(f64::total_cmp);
         // Those that are missing are longer than all others.

@@ -2,10 +2,9 @@
 
 use rayon::prelude::*;
 
-use crate::engine::Heap;
 use crate::error::{Error, Result};
 use crate::metrics::{CurveWatch, Curves, Facts, GroupLayers, Metric, Recorder, catalog};
-use crate::model::{self, GroupPlan, Observer, Plan, Report, RunError};
+use crate::model::{self, GroupPlan, Observer, Plan, Report, RunError, Watcher};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
@@ -69,7 +68,7 @@ impl Cell {
     /// One run of it.
     pub fn run(&self, seed: Seed, replication: u32) -> Result<Run> {
         let (recorder, report) = self.watched(&self.plan, seed, replication)?;
-        self.finish(recorder, report, seed, replication)
+        Ok(self.finish(recorder, report, seed, replication)?.0)
     }
 
     /// The same with its curves.
@@ -77,8 +76,8 @@ impl Cell {
         let curves = CurveWatch::new(self.scenario.measure.curve_window().nanos());
         let mut both = (Recorder::new(self.scenario.watch()), curves);
         let report = self.run_plan(&self.plan, seed, replication, &mut both)?;
-        let run = self.finish(both.0, report, seed, replication)?;
-        Ok(Run { curves: both.1.close(), ..run })
+        let (run, facts) = self.finish(both.0, report, seed, replication)?;
+        Ok(Run { curves: both.1.close(), completion_s: facts.completion_s(), ..run })
     }
 
     /// The run that has been watched, and that without its trigger where there is one.
@@ -88,13 +87,13 @@ impl Cell {
         report: Report,
         seed: Seed,
         replication: u32,
-    ) -> Result<Run> {
+    ) -> Result<(Run, Facts)> {
         let billing = self.scenario.providers().map(|provider| provider.billing.clone()).collect();
         let mut facts = Facts::new(recorder, report, billing);
         if let Some(plan) = &self.without_trigger {
             facts = facts.beside(self.watched(plan, seed, replication)?.0);
         }
-        Ok(Run {
+        let run = Run {
             replication,
             fingerprint: facts.fingerprint(),
             events: facts.events(),
@@ -102,7 +101,9 @@ impl Cell {
             first_attempts: self.curve(&facts.first_attempts()),
             retries: self.curve(facts.retries()),
             curves: Curves::default(),
-        })
+            completion_s: Vec::new(),
+        };
+        Ok((run, facts))
     }
 }
 
@@ -114,25 +115,22 @@ impl Cell {
         Ok((recorder, report))
     }
 
-    /// One run of it under an observer of one's own.
-    pub fn watch<O: Observer>(
-        &self,
-        seed: Seed,
-        replication: u32,
-        observer: &mut O,
-    ) -> Result<Report> {
-        self.run_plan(&self.plan, seed, replication, observer)
+    /// One run of it under a watcher of one's own.
+    pub fn watch(&self, seed: Seed, replication: u32, watcher: &mut dyn Watcher) -> Result<Report> {
+        let streams = Streams::new(seed.0, replication);
+        let report = model::watch(&self.plan, streams, watcher);
+        report.map_err(|error| self.explained(error, seed, replication))
     }
 
     /// The same on a heap, with nothing left out that a plain run does without; nothing depends on it.
-    pub fn watch_in_full<O: Observer>(
+    pub fn watch_in_full(
         &self,
         seed: Seed,
         replication: u32,
-        observer: &mut O,
+        watcher: &mut dyn Watcher,
     ) -> Result<Report> {
         let streams = Streams::new(seed.0, replication);
-        let report = model::run_in_full::<Heap, O>(&self.plan, streams, observer);
+        let report = model::watch_in_full(&self.plan, streams, watcher);
         report.map_err(|error| self.explained(error, seed, replication))
     }
 
@@ -191,6 +189,9 @@ pub struct Run {
     pub retries: Vec<u32>,
     /// All that result files and pictures show over time; empty unless it was asked for.
     pub curves: Curves,
+    /// Times within which shares of all requests were answered ([`Facts::completion_s`]); empty unless curves
+    /// were asked for.
+    pub completion_s: Vec<Option<f64>>,
 }
 
 /// A cell with its runs, in order of replication.

@@ -1,6 +1,5 @@
 //! What a run looks like over time: for result files and pictures, and watched only for them.
 
-use super::latency::Durations;
 use crate::answer::Outcome;
 use crate::model::{Moment, Observer, Side, Who};
 use crate::units::Time;
@@ -23,21 +22,11 @@ pub struct CurveWindow {
     pub in_flight: u32,
 }
 
-/// Shares of the requests whose times until so many were answered are kept: every percent, and finer
-/// steps where tails are.
-pub fn shares() -> impl Iterator<Item = f64> {
-    let percents = (1..=99).map(|percent| f64::from(percent) / 100.0);
-    [0.001, 0.005].into_iter().chain(percents).chain([0.995, 0.999, 1.0])
-}
-
 /// A run over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curves {
     /// From t = 0 to the last window with an event.
     pub windows: Vec<CurveWindow>,
-    /// For each of the [`shares`], the time from creation to answer within which that share of all
-    /// requests was answered, in seconds; None when fewer were.
-    pub completion_s: Vec<Option<f64>>,
 }
 
 impl Curves {
@@ -62,21 +51,12 @@ pub struct CurveWatch {
     /// The current window, in which queue and in-flight are those of this instant.
     here: CurveWindow,
     over: Vec<CurveWindow>,
-    requests: usize,
-    completion: Durations,
 }
 
 impl CurveWatch {
     /// Windows of `window` nanoseconds, above 0.
     pub fn new(window: u64) -> CurveWatch {
-        CurveWatch {
-            window,
-            until: window,
-            here: CurveWindow::default(),
-            over: Vec::new(),
-            requests: 0,
-            completion: Durations::default(),
-        }
+        CurveWatch { window, until: window, here: CurveWindow::default(), over: Vec::new() }
     }
 
     /// The window of `now`, which never goes back.
@@ -101,9 +81,7 @@ impl CurveWatch {
     /// The run is over.
     pub fn close(mut self) -> Curves {
         self.over.push(self.here);
-        self.completion.close();
-        let time = |share: f64| self.completion.within_s(share, self.requests);
-        Curves { completion_s: shares().map(time).collect(), windows: self.over }
+        Curves { windows: self.over }
     }
 }
 
@@ -125,7 +103,6 @@ impl Observer for CurveWatch {
 
     fn created(&mut self, now: Time, _group: usize) {
         self.at(now).requests += 1;
-        self.requests += 1;
     }
 
     #[inline]
@@ -152,10 +129,9 @@ impl Observer for CurveWatch {
         }
     }
 
-    fn resolved(&mut self, now: Time, _group: usize, created: Time, outcome: Outcome) {
+    fn resolved(&mut self, now: Time, _group: usize, _created: Time, outcome: Outcome) {
         if outcome == Outcome::Succeeded {
             self.at(now).answers += 1;
-            self.completion.add(now - created);
         }
     }
 }
@@ -189,15 +165,5 @@ mod tests {
         // The one in the queue stays there.
         assert_eq!((d.queue, d.in_flight), (1, 1));
         assert_eq!(curves.window(9), CurveWindow { answers: 0, ..d });
-        // Half of the requests are answered within 251 ns, and never more.
-        let half = shares().position(|share| share == 0.5).unwrap();
-        assert_eq!(curves.completion_s[half], Some(251e-9));
-        assert_eq!(curves.completion_s[half + 1], None);
-    }
-
-    #[test]
-    fn shares_ascend_to_all() {
-        let shares: Vec<f64> = shares().collect();
-        assert!(shares.is_sorted() && shares.last() == Some(&1.0));
     }
 }

@@ -3,6 +3,13 @@
 use crate::stats::quantile::{nearest_rank, rank};
 use crate::units::{Time, seconds};
 
+/// Shares of the requests whose times until so many were answered are kept: every percent, and finer
+/// steps where tails are.
+pub fn shares() -> impl Iterator<Item = f64> {
+    let percents = (1..=99).map(|percent| f64::from(percent) / 100.0);
+    [0.001, 0.005].into_iter().chain(percents).chain([0.995, 0.999, 1.0])
+}
+
 /// A set of durations in nanoseconds; quantiles are exact order statistics.
 #[derive(Clone, Debug, Default)]
 pub struct Durations {
@@ -71,5 +78,27 @@ impl MeanDuration {
     /// Mean in seconds.
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64 / 1e9)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_later_than_all_that_is_there() {
+        let mut durations = Durations::default();
+        durations.add(251);
+        durations.close();
+        // One of two requests.
+        assert_eq!(durations.within_s(0.5, 2), Some(251e-9));
+        assert_eq!(durations.within_s(0.51, 2), None);
+        assert_eq!(durations.within_s(1.0, 0), None);
+    }
+
+    #[test]
+    fn shares_ascend_to_all() {
+        let shares: Vec<f64> = shares().collect();
+        assert!(shares.is_sorted() && shares.last() == Some(&1.0));
     }
 }

@@ -12,9 +12,10 @@ mod table;
 mod windows;
 
 pub use catalog::{Better, GroupLayers, INDICATOR, Metric, catalog};
-pub use curves::{CurveWatch, CurveWindow, Curves, WAVES, shares};
+pub use curves::{CurveWatch, CurveWindow, Curves, WAVES};
 pub use directions::Directions;
 pub use flow::FlowWatch;
+pub use latency::shares;
 pub use nearest::nearest;
 pub use parts::Part;
 pub use recorder::{Facts, Recorder, Watch};

@@ -1,7 +1,7 @@
 //! The observer that makes a run's facts.
 
 use super::flow::{Flow, FlowWatch};
-use super::latency::{Durations, MeanDuration};
+use super::latency::{Durations, MeanDuration, shares};
 use super::windows::Load;
 use crate::answer::Outcome;
 use crate::model::{Ledger, Observer, Report, Side};
@@ -399,6 +399,13 @@ impl Facts {
     /// Events handled.
     pub fn events(&self) -> u64 {
         self.report.events
+    }
+
+    /// For each of the [`shares`], the time from creation to answer within which that share of all
+    /// requests was answered, in seconds; None when fewer were.
+    pub fn completion_s(&self) -> Vec<Option<f64>> {
+        let requests = self.report.ledger.created as usize;
+        shares().map(|share| self.recorder.completion.within_s(share, requests)).collect()
     }
 
     /// First attempts per window.

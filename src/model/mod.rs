@@ -40,17 +40,18 @@ mod work;
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};
 pub use moment::{Moment, Refuser, Service, Who};
-pub use observer::{Observer, Side};
+pub use observer::{Observer, Side, Watcher};
 pub use provider::ProviderPlan;
 
 use crate::client::Layer;
 use crate::dist::Sampler;
-use crate::engine::{Pending, Wheel};
+use crate::engine::{Heap, Pending, Wheel};
 use crate::host::{Host, Path};
 use crate::rng::{Ranks, Streams};
 use crate::server::Tokens;
 use crate::units::Time;
 use crate::workload::Shares;
+use observer::Anyone;
 use simulation::Simulation;
 
 /// A scenario made ready to run; shared by all replications.
@@ -195,7 +196,8 @@ pub enum RunError {
     },
 }
 
-/// Runs `plan` once with `streams`, telling `observer` what happens.
+/// Runs `plan` once with `streams`, telling `observer` what happens. The model is compiled anew for
+/// every kind of observer: for those who make many runs.
 pub fn run<O: Observer>(
     plan: &Plan,
     streams: Streams,
@@ -204,7 +206,21 @@ pub fn run<O: Observer>(
     run_on::<Wheel, O>(plan, streams, observer)
 }
 
-/// The same on any set of pending events; the result does not depend on it.
+/// The same for one run that somebody looks at closely.
+pub fn watch(plan: &Plan, streams: Streams, watcher: &mut dyn Watcher) -> Result<Report, RunError> {
+    run(plan, streams, &mut Anyone(watcher))
+}
+
+/// The same on a heap, with nothing left out that a plain run does without; nothing depends on it.
+pub fn watch_in_full(
+    plan: &Plan,
+    streams: Streams,
+    watcher: &mut dyn Watcher,
+) -> Result<Report, RunError> {
+    run_in_full::<Heap, _>(plan, streams, &mut Anyone(watcher))
+}
+
+/// The same as [`run`] on any set of pending events; the result does not depend on it.
 pub fn run_on<P: Pending, O: Observer>(
     plan: &Plan,
     streams: Streams,
@@ -216,8 +232,7 @@ pub fn run_on<P: Pending, O: Observer>(
     }
 }
 
-/// The same with nothing left out of a plain run; the result does not depend on that either.
-pub fn run_in_full<P: Pending, O: Observer>(
+fn run_in_full<P: Pending, O: Observer>(
     plan: &Plan,
     streams: Streams,
     observer: &mut O,

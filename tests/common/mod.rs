@@ -64,7 +64,7 @@ pub fn watch<O: Observer + Send>(
     let plan = scenario.plan(&PathBuf::from(".")).unwrap_or_else(|error| panic!("{error}"));
     let one = |replication| {
         let mut observer = observer();
-        let report = model::run(&plan, Streams::new(SEED, replication), &mut observer);
+        let report = model::watch(&plan, Streams::new(SEED, replication), &mut observer);
         (observer, report.unwrap_or_else(|error| panic!("{error}\n{text}")))
     };
     (0..replications).into_par_iter().map(one).collect()

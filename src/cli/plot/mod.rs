@@ -36,7 +36,7 @@ use crate::output::plot::{CountAxis, Look, Picture, Theme};
   retrylab plot trade-off results/storm --metric wasted_tokens --metric peak_sliding
   retrylab plot waits openai-python-3.57
 
-docs/plots.md shows every kind, and which command makes the folder that it is drawn from.")]
+docs/how-to/plots.md shows every kind, and which command makes the folder that it is drawn from.")]
 pub struct Args {
     /// What to draw.
     #[arg(value_name = "KIND")]
