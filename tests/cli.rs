@@ -50,8 +50,6 @@ fn transcripts() {
         .env("COLUMNS", "100")
         .env("NO_COLOR", "1")
         .case("tests/cli/*.trycmd")
-        .case("docs/trace.md")
-        .case("docs/tuning.md")
         .run();
 }
 

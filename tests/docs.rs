@@ -70,14 +70,15 @@ fn whole_scenarios_in_the_documents_are_right() {
     eprintln!("{count} scenarios in documents");
 }
 
+/// Console blocks are run, by tests/console.rs.
 #[test]
 fn commands_in_the_documents_are_known() {
     let home = tempfile::tempdir().unwrap();
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
-        let shell = ["console", "sh", "bash"].iter().flat_map(|language| blocks(&text, language));
+        let shell = ["sh", "bash"].iter().flat_map(|language| blocks(&text, language));
         for (line, block) in shell {
-            for command in block.lines().map(|l| l.trim_start_matches("$ ")) {
+            for command in block.lines() {
                 let Some(rest) = command.strip_prefix("retrylab ") else { continue };
                 // The options are known, whatever the files are.
                 let mut words: Vec<&str> = rest
@@ -95,6 +96,38 @@ fn commands_in_the_documents_are_known() {
             }
         }
     }
+}
+
+/// The names that a page's headings can be linked by, as GitHub makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let heading = |line: &str| {
+        line.starts_with('#').then(|| line.trim_start_matches('#').trim().to_lowercase())
+    };
+    let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+    let name = |heading: String| heading.chars().filter(kept).collect::<String>().replace(' ', "-");
+    text.lines().filter_map(heading).map(name).collect()
+}
+
+#[test]
+fn links_in_the_documents_lead_somewhere() {
+    let mut count = 0;
+    for path in documents() {
+        let text = fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.contains(':') {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let to = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(to.exists(), "{}: no {file}", path.display());
+            if !anchor.is_empty() {
+                let there = anchors(&fs::read_to_string(&to).unwrap());
+                assert!(there.iter().any(|name| name == anchor), "{}: no {link}", path.display());
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
 }
 
 #[test]

@@ -105,32 +105,3 @@ fn another_folder_is_refused_with_what_makes_the_right_one() {
         }
     }
 }
-
-/// Every command of docs/plots.md works, one after the other; two replications show it as well as twenty.
-#[test]
-fn the_commands_of_the_document_work() {
-    let home = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(here("experiments"), home.path().join("experiments")).unwrap();
-    let text = fs::read_to_string(here("docs/plots.md")).unwrap();
-    let block = |start: &str| {
-        let (_, rest) = text.split_once(start).unwrap();
-        let (_, rest) = rest.split_once("```toml\n").unwrap();
-        rest.split_once("```").unwrap().0.to_owned()
-    };
-    for file in ["failing.toml", "queue.toml"] {
-        fs::write(home.path().join(file), block(&format!("`{file}`, wh"))).unwrap();
-    }
-    let mut count = 0;
-    for line in text.lines().filter(|line| line.starts_with("retrylab ")) {
-        let words: Vec<&str> = line.split(' ').skip(1).collect();
-        if words.contains(&"KIND") {
-            continue;
-        }
-        let few: &[&str] = if words[0] == "plot" { &["-q"] } else { &["-q", "-r", "2"] };
-        let ran = run(home.path(), &[&words[..], few].concat());
-        // A tuning of two replications need not find anything that is sure.
-        assert!(ran.code == 0 || words[0] == "tune" && ran.code == 1, "{line}: {ran:?}");
-        count += 1;
-    }
-    assert!(count >= 16, "{count}");
-}

@@ -125,20 +125,3 @@ fn what_is_no_comparison_is_refused_in_a_sentence() {
     }
     assert!(!record.join("report.html").exists());
 }
-
-/// Every command of docs/report.md works, one after the other; two replications show it as well as twenty.
-#[test]
-fn the_commands_of_the_document_work() {
-    let home = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(here("experiments"), home.path().join("experiments")).unwrap();
-    let text = fs::read_to_string(here("docs/report.md")).unwrap();
-    let mut count = 0;
-    for line in text.lines().filter(|line| line.starts_with("retrylab ") && !line.contains('…')) {
-        let words: Vec<&str> = line.split(' ').skip(1).collect();
-        let few: &[&str] = if words[0] == "report" { &["-q"] } else { &["-q", "-r", "2"] };
-        let ran = run(home.path(), &[&words[..], few].concat());
-        assert_eq!(ran.code, 0, "{line}: {ran:?}");
-        count += 1;
-    }
-    assert!(count >= 3, "{count}");
-}

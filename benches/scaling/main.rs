@@ -2,7 +2,7 @@
 //! it, as Markdown.
 //!
 //! ```text
-//! cargo bench --bench scaling               # prints the tables of docs/scaling.md
+//! cargo bench --bench scaling               # prints the tables of docs/background/scaling.md
 //! BLESS=1 cargo bench --bench scaling       # puts them into that page
 //! ```
 //! Times are CPU time, the least of three. As a test, the smallest sizes are run once.

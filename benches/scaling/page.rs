@@ -4,7 +4,7 @@ use std::fs;
 
 /// Puts each table between its two marks in the page: `<!-- NAME -->` and `<!-- end -->`.
 pub fn renew(sections: &[(&str, String)]) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/scaling.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/background/scaling.md");
     let mut page = fs::read_to_string(path).expect("the page");
     for (name, table) in sections {
         let mark = format!("<!-- {name} -->\n");
