@@ -51,6 +51,11 @@ impl<P: Pending> EventList<P> {
         Some(key)
     }
 
+    /// When the next event happens.
+    pub fn next_time(&self) -> Option<Time> {
+        self.pending.next_time()
+    }
+
     /// Some events that are likely to come soon, the first of them last.
     #[inline]
     pub fn soon(&self) -> &[Key] {

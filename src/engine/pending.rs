@@ -19,6 +19,11 @@ pub trait Pending {
     /// Takes the first event, if it happens before `end`.
     fn pop_before(&mut self, end: Time) -> Option<Key>;
 
+    /// When the first event happens; None also where that would take a search.
+    fn next_time(&self) -> Option<Time> {
+        None
+    }
+
     /// Some events that are likely to come soon, the first of them last. What is done with them must
     /// not change the run.
     fn soon(&self) -> &[Key] {
@@ -46,5 +51,9 @@ impl Pending for Heap {
             Some(Reverse(key)) if key.time() < end => self.0.pop().map(|Reverse(key)| key),
             _ => None,
         }
+    }
+
+    fn next_time(&self) -> Option<Time> {
+        self.0.peek().map(|Reverse(key)| key.time())
     }
 }

@@ -152,7 +152,7 @@ mod tests {
             watch.attempt(now, SIDE, 1);
             watch.moment(now, || WHO, Moment::Admitted { step: 1 });
         }
-        watch.moment(99, || WHO, Moment::Started { step: 1, hit: false });
+        watch.moment(99, || WHO, Moment::Started { step: 1, hit: false, until: 9 });
         watch.attempt(100, SIDE, 2);
         watch.attempt(100, SIDE, 9);
         watch.moment(350, || WHO, Moment::Served { step: 1, end: Service::Answer });

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::live::Outside;
 use crate::dist::Sampler;
 use crate::rng::{Purpose, Streams};
 use crate::server::Tokens;
@@ -41,6 +42,8 @@ pub enum Arrivals {
     },
     /// Recorded arrivals.
     Trace(Arc<Trace>),
+    /// Whoever comes from outside the run; see [`super::Live`].
+    Outside(Arc<Outside>),
 }
 
 impl Arrivals {
@@ -48,7 +51,7 @@ impl Arrivals {
     pub(super) fn known(&self, clients: u32) -> u32 {
         match self {
             Arrivals::Burst(_) => clients,
-            Arrivals::Poisson { .. } | Arrivals::Curve { .. } => 0,
+            Arrivals::Poisson { .. } | Arrivals::Curve { .. } | Arrivals::Outside(_) => 0,
             Arrivals::ClosedLoop { jobs } => *jobs,
             Arrivals::Agents { rule, tasks } => tasks.saturating_mul(rule.calls()),
             Arrivals::Trace(trace) => trace.rows.len() as u32,
@@ -76,7 +79,10 @@ impl Arrivals {
                 Some(curve.next(previous, request, streams)).filter(|at| at < until)
             }
             Arrivals::Trace(trace) => trace.rows.get(request as usize).map(|row| row.at),
-            Arrivals::Burst(_) | Arrivals::ClosedLoop { .. } | Arrivals::Agents { .. } => None,
+            Arrivals::Burst(_)
+            | Arrivals::ClosedLoop { .. }
+            | Arrivals::Agents { .. }
+            | Arrivals::Outside(_) => None,
         }
     }
 
@@ -88,13 +94,17 @@ impl Arrivals {
         output: &Sampler,
         streams: &Streams,
     ) -> Tokens {
-        if let Arrivals::Trace(trace) = self {
-            let arrival = trace.rows[request as usize];
-            return Tokens {
-                input: arrival.input_tokens.into(),
-                cached: 0,
-                output: arrival.output_tokens.into(),
-            };
+        match self {
+            Arrivals::Trace(trace) => {
+                let arrival = trace.rows[request as usize];
+                return Tokens {
+                    input: arrival.input_tokens.into(),
+                    cached: 0,
+                    output: arrival.output_tokens.into(),
+                };
+            }
+            Arrivals::Outside(outside) => return outside.guest(request).tokens,
+            _ => {}
         }
         let draw = |sampler: &Sampler, which| {
             sampler.sample(streams.stream(Purpose::Tokens, request, which))

@@ -47,6 +47,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
             Arrivals::Poisson { .. } | Arrivals::Curve { .. } | Arrivals::Trace(_) => {
                 self.schedule_next_arrival(g);
             }
+            Arrivals::Outside(_) => {}
         }
     }
 

@@ -66,7 +66,7 @@ impl<'a> Group<'a> {
     ) -> Group<'a> {
         let streams = plan.name.as_ref().map_or(*streams, |name| streams.of_group(name));
         let ranks = match (&plan.name, &plan.arrivals) {
-            (Some(_), _) => Ranks::member(&streams),
+            (Some(_), _) | (None, Arrivals::Outside(_)) => Ranks::member(&streams),
             (None, Arrivals::Burst(_)) => Ranks::Herd,
             (None, _) => Ranks::stream(&streams),
         };
@@ -112,7 +112,7 @@ impl<'a> Group<'a> {
                 self.requests.worker.resize(len, 0);
                 self.requests.created.resize(len, 0);
             }
-            Arrivals::Poisson { .. } | Arrivals::Curve { .. } => {
+            Arrivals::Poisson { .. } | Arrivals::Curve { .. } | Arrivals::Outside(_) => {
                 self.requests.created.resize(len, 0)
             }
             Arrivals::Burst(_) | Arrivals::Trace(_) => {}
@@ -161,11 +161,12 @@ impl<'a> Group<'a> {
 
     #[inline]
     pub(super) fn client(&self, place: u32) -> u32 {
-        match self.plan.arrivals {
+        match &self.plan.arrivals {
             Arrivals::Burst(_) => place,
             Arrivals::ClosedLoop { .. } | Arrivals::Agents { .. } => {
                 self.requests.worker[place as usize]
             }
+            Arrivals::Outside(outside) => outside.guest(place).client,
             _ if self.population.is_some() => self.requests.worker[place as usize],
             _ => place % self.plan.clients,
         }
@@ -182,6 +183,9 @@ impl<'a> Group<'a> {
     /// The number of the provider that the attempt of the request at `place` goes to, of so many:
     /// each attempt of the layer that falls back takes the next one, in a circle.
     pub(super) fn aim(&self, place: u32, providers: usize) -> u32 {
+        if let Arrivals::Outside(outside) = &self.plan.arrivals {
+            return outside.guest(place).provider;
+        }
         let layer = self.layers.iter().find(|layer| layer.rule.fallback);
         layer.map_or(0, |layer| layer.attempts(place).saturating_sub(1) % providers as u32)
     }

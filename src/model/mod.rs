@@ -23,6 +23,7 @@ mod hedge;
 mod host;
 mod layers;
 mod ledger;
+mod live;
 mod moment;
 mod observer;
 mod pace;
@@ -39,6 +40,7 @@ mod work;
 
 pub use arrivals::Arrivals;
 pub use ledger::{LayerCount, Ledger};
+pub use live::{Guest, Live, Outside, RequestId};
 pub use moment::{Moment, Refuser, Service, Who};
 pub use observer::{Observer, Side, Watcher};
 pub use provider::ProviderPlan;

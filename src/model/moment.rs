@@ -94,8 +94,8 @@ pub enum Moment<'a> {
     Attached { step: u32, answered: bool },
     /// The provider admits an attempt; it is served at this instant or waits in the queue.
     Admitted { step: u32 },
-    /// Its service starts, of what the answer cache holds or in full.
-    Started { step: u32, hit: bool },
+    /// Its service starts, of what the answer cache holds or in full, and will end then.
+    Started { step: u32, hit: bool, until: Time },
     /// The head of a streamed answer arrives.
     HeadArrives { step: u32 },
     /// A stream falls silent, after a token or before.

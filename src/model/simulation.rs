@@ -181,7 +181,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// One event. The provider's happen whatever the client does; the client's are stale and
     /// mean nothing once their request has moved on.
     #[inline]
-    fn handle(&mut self, key: Key) {
+    pub(super) fn handle(&mut self, key: Key) {
         let class = key.class();
         // What concerns no single request.
         if matches!(class, Class::Timeline | Class::Refill) {
@@ -222,7 +222,7 @@ impl<'a, O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
 
     /// The rank of a request among all.
     #[inline]
-    fn rank(&self, request: u32) -> u32 {
+    pub(super) fn rank(&self, request: u32) -> u32 {
         let (g, place) = self.split(request);
         match &self.groups[g].ranks {
             // One herd is laid out by rank.

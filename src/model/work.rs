@@ -75,7 +75,8 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         self.groups[g].ledger.on_started(now, ends - now);
         self.groups[g].ledger.cache_hits += u64::from(hit.is_some());
         self.observer.started(now, (g, provider), now - job.admitted);
-        self.tell_of(job.request, Moment::Started { step: job.step, hit: hit.is_some() });
+        let hit = hit.is_some();
+        self.tell_of(job.request, Moment::Started { step: job.step, hit, until: ends });
         self.schedule(ends, Class::Completion, job.request, job.step);
         if !PLAIN {
             self.note_start(job, ends);

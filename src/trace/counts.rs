@@ -130,10 +130,10 @@ mod tests {
             watch.moment(&Moment::Admitted { step });
             watch.present(present);
         }
-        watch.moment(&Moment::Started { step: 1, hit: false });
+        watch.moment(&Moment::Started { step: 1, hit: false, until: 9 });
         // Two wait and three are there all along from the first window to the one of 570.
         assert_eq!(told(&mut watch, 570), [[0, 3, 2, 3], [100, 0, 2, 3]]);
-        watch.moment(&Moment::Started { step: 2, hit: false });
+        watch.moment(&Moment::Started { step: 2, hit: false, until: 9 });
         watch.moment(&Moment::Dropped { step: 3 });
         watch.present(1);
         // The queue was 2 at the start of the window.
