@@ -47,7 +47,9 @@
 //! | [`experiment`], [`output`] | cells, runs, claims; tables, files, pictures |
 //! | [`trace`] | one run, event by event: CSV, JSON Lines, Chrome traces, stories |
 //! | [`sweep`] | many cells: grids, the journal, parts |
+//! | `stub` | the provider as an HTTP server, with the feature `stub` |
 //! | [`tune`] | races of settings, Pareto fronts, recommendations |
+//! | [`validate`] | a real fleet's log beside its simulation |
 //! | [`cli`] | one file per subcommand |
 //!
 //! # The determinism contract
@@ -88,9 +90,12 @@ pub mod rng;
 pub mod scenario;
 pub mod server;
 pub mod stats;
+#[cfg(feature = "stub")]
+pub mod stub;
 pub mod sweep;
 pub mod theory;
 pub mod trace;
 pub mod tune;
 pub mod units;
+pub mod validate;
 pub mod workload;

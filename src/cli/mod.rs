@@ -17,10 +17,12 @@ mod reproduce;
 mod run;
 mod schedule;
 mod steady;
+mod stub;
 mod sweep;
 mod trace;
 mod tune;
 mod tuned;
+mod validate;
 
 use std::io::Write;
 use std::path::Path;
@@ -69,6 +71,8 @@ enum Command {
     Plot(plot::Args),
     Report(page::Args),
     Trace(trace::Args),
+    Stub(stub::Args),
+    Validate(validate::Args),
     Init(init::Args),
     Check(check::Args),
     Presets(presets::Args),
@@ -146,6 +150,8 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Plot(args) => plot::main(&args),
         Command::Report(args) => page::main(&args),
         Command::Trace(args) => trace::main(&args),
+        Command::Stub(args) => stub::main(&args),
+        Command::Validate(args) => validate::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Presets(args) => presets::main(&args),

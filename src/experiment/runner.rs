@@ -1,14 +1,27 @@
 //! Runs cells × replications in parallel; the order of results is that of their keys.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::metrics::{CurveWatch, Curves, Facts, GroupLayers, Metric, Recorder, catalog};
-use crate::model::{self, GroupPlan, Observer, Plan, Report, RunError, Watcher};
+use crate::model::{self, Arrivals, GroupPlan, Observer, Plan, Report, RunError, Watcher};
 use crate::rng::Streams;
 use crate::scenario::{Document, MemoryLimit, Scenario, assumptions};
 
 use super::Seed;
+use crate::units::Span;
+use crate::workload::{Arrival, Trace};
+
+/// The first attempts of a group as they came in reality.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FirstAttempts {
+    /// When they came, and the tokens of their requests, in the order of time.
+    pub arrivals: Vec<Arrival>,
+    /// Clients that sent them.
+    pub clients: u32,
+}
 
 /// One point of a comparison: a scenario under one policy.
 #[derive(Clone, Debug)]
@@ -42,6 +55,27 @@ impl Cell {
         };
         let metrics = metrics(&plan, &scenario);
         Ok(Cell { policy: policy.to_owned(), label, metrics, plan, without_trigger, scenario })
+    }
+
+    /// The same with requests that come when they came in reality, from as many clients; all that do have to
+    /// have come before the horizon.
+    pub fn with_first_attempts(mut self, first: &[FirstAttempts]) -> Result<Cell> {
+        for (group, first) in self.plan.groups.iter_mut().zip(first) {
+            let last = first.arrivals.last().map_or(0, |arrival| arrival.at);
+            if last >= self.plan.horizon {
+                let text = format!(
+                    "a request came at {}, and the scenario ends at {}; write a longer measure.horizon",
+                    Span::from_nanos(last),
+                    Span::from_nanos(self.plan.horizon)
+                );
+                return Err(Error::Input(text));
+            }
+            let rows = first.arrivals.clone();
+            group.arrivals = Arrivals::Trace(Arc::new(Trace { rows, spread: 0 }));
+            group.clients = first.clients.max(1);
+            group.shares = None;
+        }
+        Ok(self)
     }
 
     /// Its scenario made ready to run.

@@ -159,6 +159,14 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// Whether the answer to the request at `place` is streamed.
+    pub(super) fn streams_to(&self, place: u32) -> bool {
+        match &self.plan.arrivals {
+            Arrivals::Outside(outside) => outside.guest(place).stream,
+            _ => self.plan.stream,
+        }
+    }
+
     #[inline]
     pub(super) fn client(&self, place: u32) -> u32 {
         match &self.plan.arrivals {

@@ -12,7 +12,7 @@ use super::{Arrivals, GroupPlan, Observer, Plan, RunError};
 use crate::client::Layer;
 use crate::engine::{Class, Heap, Key};
 use crate::rng::Streams;
-use crate::server::Tokens;
+use crate::server::{Caller, Standing, Tokens};
 use crate::units::{Span, Time};
 
 /// What is known of a request that comes from outside.
@@ -24,6 +24,8 @@ pub struct Guest {
     pub provider: u32,
     /// The tokens of its prompt and of its answer.
     pub tokens: Tokens,
+    /// Whether its answer is streamed.
+    pub stream: bool,
 }
 
 /// The requests of a group that have come from outside, by place.
@@ -121,6 +123,14 @@ impl<'a, O: Observer> Live<'a, O> {
         original.tokens(number, &state.streams)
     }
 
+    /// What is known of a request that has come.
+    pub fn guest(&self, id: RequestId) -> Guest {
+        match &self.run.groups[id.group].plan.arrivals {
+            Arrivals::Outside(outside) => outside.guest(id.number),
+            _ => Guest::default(),
+        }
+    }
+
     /// A new request of a group; nothing is sent yet. None when there have been 67 million.
     pub fn request(&mut self, group: usize, guest: Guest) -> Option<RequestId> {
         let state = &mut self.run.groups[group];
@@ -150,6 +160,14 @@ impl<'a, O: Observer> Live<'a, O> {
         let step = state.step;
         self.run.schedule(now, Class::Attempt, request, step);
         self.run_until(now);
+    }
+
+    /// Where a client stands with the limits of provider number `provider` that count per time: of each its kind,
+    /// the most it lets through at once, what is left of that, and when it is whole again, in
+    /// nanoseconds from `now`.
+    pub fn standing(&mut self, now: Time, provider: usize, who: Caller) -> Vec<Standing> {
+        let limiter = self.run.providers[provider].limiter.as_mut();
+        limiter.map_or(Vec::new(), |limiter| limiter.standing(now, who))
     }
 
     /// The client of a request's attempt has gone away, if that is still under way.
@@ -215,7 +233,7 @@ mod tests {
         for (request, at) in deeds {
             if ids.len() == *request as usize {
                 let tokens = Tokens { input: 10, cached: 0, output: 20 };
-                let guest = Guest { client: *request, provider: 0, tokens };
+                let guest = Guest { client: *request, tokens, ..Guest::default() };
                 ids.push(live.request(0, guest).unwrap());
             }
             let id = ids[*request as usize];

@@ -68,7 +68,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     pub(super) fn broken(&self, request: u32, step: u32) -> Option<Break> {
         let (g, place) = self.split(request);
         let group = &self.groups[g];
-        if !group.plan.stream {
+        if !group.streams_to(place) {
             return None;
         }
         let output = || self.tokens(request).output;

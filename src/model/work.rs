@@ -86,7 +86,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
     /// What may have to be known of service that starts now and ends at `ends`.
     fn note_start(&mut self, job: Job, ends: Time) {
         let now = self.events.now();
-        let (g, _) = self.split(job.request);
+        let (g, place) = self.split(job.request);
         let provider = self.provider_of(job.step);
         if let Some(in_hand) = &mut self.providers[provider].in_hand
             && let Some(stay) = in_hand.get_mut(&(job.request, job.step))
@@ -96,7 +96,7 @@ impl<O: Observer, P: Pending, const BITS: u32, const PLAIN: bool>
         if let Some(prompts) = &mut self.providers[provider].prompts {
             prompts.on_start(now, job.request, job.step);
         }
-        if self.groups[g].plan.stream {
+        if self.groups[g].streams_to(place) {
             self.send_head(job.request, job.step);
         }
     }

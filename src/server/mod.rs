@@ -34,7 +34,7 @@ pub use faults::{
 pub use idempotency::{Idempotency, Keys, Repeat};
 pub use limits::{
     Caller, ConcurrencyLimit, Consumes, Counting, Denied, GrowthLimit, Kind as LimitKind, Limiter,
-    Limits, RateLimit, RetryAfterHeader, Settle, SpendCap,
+    Limits, RateLimit, RetryAfterHeader, Settle, SpendCap, Standing,
 };
 pub use prompt_cache::PromptCache;
 pub use queue::{CancelledWork, Line, Queue, WhenFull};

@@ -36,6 +36,11 @@ impl Names {
         self.groups.iter().filter_map(|(name, _)| name.as_deref()).collect()
     }
 
+    /// How many groups there are, one at least.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
     /// The name of a layer of a group.
     pub fn layer(&self, group: usize, layer: usize) -> &str {
         &self.groups[group].1[layer]

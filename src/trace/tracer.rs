@@ -10,7 +10,7 @@ use crate::client::Told;
 use crate::experiment::Cell;
 use crate::model::{Moment, Observer, Plan, Refuser, Service, Who};
 use crate::server::LimitKind;
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// Where events go.
 pub trait Sink {
@@ -78,12 +78,16 @@ pub struct Tracer<'a, S: Sink> {
 impl<'a, S: Sink> Tracer<'a, S> {
     /// A tracer of runs of `cell`.
     pub fn new(cell: &'a Cell, keep: Keep, sink: S) -> Tracer<'a, S> {
-        let plan = cell.plan();
+        Tracer::of_plan(cell.plan(), cell.scenario.measure.window, keep, sink)
+    }
+
+    /// A tracer of runs of `plan`, whose load is counted in windows of this length.
+    pub fn of_plan(plan: &'a Plan, window: Span, keep: Keep, sink: S) -> Tracer<'a, S> {
         Tracer {
             plan,
             keep,
             sink,
-            watch: Watch::new(cell.scenario.measure.window.nanos()),
+            watch: Watch::new(window.nanos()),
             known: BTreeMap::new(),
             numbers: vec![(0, 0); plan.groups.len()],
             events: 0,
@@ -94,6 +98,21 @@ impl<'a, S: Sink> Tracer<'a, S> {
     /// Events that were kept.
     pub fn events(&self) -> u64 {
         self.events
+    }
+
+    /// Where events go.
+    pub fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
+    /// What the sink has failed with, if it has.
+    pub fn error(&self) -> Option<&io::Error> {
+        self.error.as_ref()
+    }
+
+    /// Nothing more happens to a request before its next attempt is sent.
+    pub fn forget(&mut self, who: Who) {
+        self.known.remove(&(who.group, who.request));
     }
 
     /// By group: the largest number of a request, and how many there were.

@@ -163,10 +163,10 @@ fn run_and_draw(args: &Args, scenario: &Path) -> Result<Picture> {
 }
 
 /// A picture's path, and the temporary name beside it.
-type Place = (PathBuf, PathBuf);
+pub type Place = (PathBuf, PathBuf);
 
 /// Where the SVG and the PNG go; found out to be writable before anything runs.
-fn paths(output: &Path) -> Result<[Place; 2]> {
+pub fn paths(output: &Path) -> Result<[Place; 2]> {
     let known = output.extension().is_some_and(|e| e == "svg" || e == "png");
     let stem = if known { output.with_extension("") } else { output.to_owned() };
     if stem.file_name().is_none() || output.is_dir() {
@@ -190,7 +190,7 @@ fn paths(output: &Path) -> Result<[Place; 2]> {
 }
 
 /// Writes both pictures, each under its temporary name first.
-fn write(places: &[Place; 2], picture: &Picture, quiet: bool) -> Result<()> {
+pub fn write(places: &[Place; 2], picture: &Picture, quiet: bool) -> Result<()> {
     for ((path, part), bytes) in places.iter().zip([picture.svg.as_bytes(), &picture.png[..]]) {
         let result = std::fs::write(part, bytes).and_then(|()| std::fs::rename(part, path));
         if result.is_err() {

@@ -27,6 +27,7 @@ mod steps;
 mod theme;
 mod ticks;
 pub mod trade_off;
+pub mod validation;
 pub mod waits;
 pub mod waves;
 

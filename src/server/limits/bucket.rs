@@ -60,6 +60,13 @@ impl Bucket {
         (events > 0).then(|| u64::try_from(missing.div_ceil(events)).unwrap_or(u64::MAX))
     }
 
+    /// Its size, what it holds, and nanoseconds until it is full.
+    pub(super) fn standing(&mut self, now: Time) -> (u64, u64, Option<u64>) {
+        self.refill(now);
+        let held = self.level.max(0) / i128::from(self.rate.period());
+        (self.burst, u64::try_from(held).unwrap_or(u64::MAX), self.until(self.full))
+    }
+
     /// Takes `amount` if that fits, as [`Bucket::fits`] has it.
     #[inline]
     pub(super) fn admit(&mut self, now: Time, amount: u64) -> bool {

@@ -27,6 +27,19 @@ pub struct Denied<'a> {
     pub hint: Hint<'a>,
 }
 
+/// Where a caller stands with a limit, as the headers of an answer tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The limit.
+    pub kind: Kind,
+    /// Most that it lets through at once.
+    pub most: u64,
+    /// What is left of that.
+    pub left: u64,
+    /// Nanoseconds until it is whole again; None is never.
+    pub whole_in: Option<u64>,
+}
+
 /// Copies of a part: one, or one for each group or client.
 #[derive(Clone, Debug)]
 struct Copies<T> {
@@ -234,6 +247,16 @@ impl<'a> Limiter<'a> {
             limit.rule = change(&limit.rule);
             limit.meters.all.iter_mut().for_each(|meter| meter.change(now, &limit.rule));
         }
+    }
+
+    /// Where a caller stands with the limits on what is counted per time.
+    pub fn standing(&mut self, now: Time, who: Caller) -> Vec<Standing> {
+        let rates = self.rates.iter_mut();
+        let of = |limit: &mut Metered| {
+            let (most, left, whole_in) = limit.meters.of(who).standing(now);
+            Standing { kind: limit.kind, most, left, whole_in }
+        };
+        rates.map(of).collect()
     }
 
     /// Attempts that count for the concurrency limit; None without one.

@@ -29,7 +29,7 @@ mod window;
 
 pub use growth::GrowthLimit;
 pub use header::RetryAfterHeader;
-pub use limiter::{Caller, Denied, Limiter};
+pub use limiter::{Caller, Denied, Limiter, Standing};
 pub use rate::{Counting, RateLimit, Settle};
 pub use spend::SpendCap;
 

@@ -221,6 +221,15 @@ impl Meter {
         fits
     }
 
+    /// The most it lets through at once, what is left, and nanoseconds until it is whole again.
+    pub(super) fn standing(&mut self, now: Time) -> (u64, u64, Option<u64>) {
+        match self {
+            Meter::Bucket(bucket) => bucket.standing(now),
+            Meter::Sliding(window) => window.standing(now),
+            Meter::Fixed { long, .. } => long.standing(now),
+        }
+    }
+
     /// Puts `actual` in the place of a reservation of `reserved`.
     pub(super) fn settle(&mut self, now: Time, reserved: u64, actual: u64) {
         match self {

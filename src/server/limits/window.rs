@@ -35,6 +35,13 @@ impl FixedWindow {
         Err(Wait { fits: (amount.max(1) <= self.quota).then_some(end), whole: Some(end) })
     }
 
+    /// Its quota, what is left of it, and nanoseconds until it ends.
+    pub(super) fn standing(&mut self, now: Time) -> (u64, u64, Option<u64>) {
+        self.turn(now);
+        let end = (self.number + 1).saturating_mul(self.length) - now;
+        (self.quota, self.quota.saturating_sub(self.used), Some(end))
+    }
+
     /// Takes `amount`, or what is left of it.
     pub(super) fn take(&mut self, now: Time, amount: u64) {
         self.turn(now);
@@ -88,6 +95,13 @@ impl SlidingWindow {
         });
         let fits = frees.filter(|_| amount <= self.quota).map(|(at, _)| at + self.length - now);
         Err(Wait { fits, whole })
+    }
+
+    /// Its quota, what is left of it, and nanoseconds until nothing that was taken counts.
+    pub(super) fn standing(&mut self, now: Time) -> (u64, u64, Option<u64>) {
+        self.turn(now);
+        let whole = self.log.back().map_or(0, |(at, _)| at + self.length - now);
+        (self.quota, self.quota.saturating_sub(self.used), Some(whole))
     }
 
     /// Takes `amount`. Beyond the quota the oldest is forgotten: it no longer matters.
