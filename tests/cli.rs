@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "reproduce",
     "run",
     "compare",
@@ -20,6 +20,8 @@ const COMMANDS: [&str; 16] = [
     "metastable",
     "plot",
     "trace",
+    "stub",
+    "validate",
     "init",
     "check",
     "presets",
@@ -91,11 +93,21 @@ fn every_example_in_the_help_works() {
             if needs_init {
                 fs::remove_file(home.path().join("storm.toml")).unwrap();
             }
-            if example.contains("--all") || example.contains("/etc/") || example.contains("~/") {
+            // A server does not end by itself; tests/stub.rs has it.
+            if example.contains("retrylab stub")
+                || example.contains("--all")
+                || example.contains("/etc/")
+                || example.contains("~/")
+            {
                 continue;
             }
             // Not every machine has jq.
-            let example = example.replace(" | jq .metrics.peak_bin.mean", "");
+            let example =
+                example.replace(" | jq .metrics.peak_bin.mean", "").replace(" | jq .agrees", "");
+            if command == &"validate" {
+                let log = ["trace", "storm.toml", "-q", "-o", "wire.csv"];
+                assert_eq!(run(home.path(), &log).code, 0);
+            }
             // The examples run whole experiments; a few replications show as well that they work.
             let shell = match example.contains("thousand-clients") {
                 true => format!("{example} -r 20"),

@@ -9,6 +9,7 @@ use super::common::{ScenarioArgs, note};
 use super::plot::{paths, write};
 use crate::error::{Error, Result};
 use crate::experiment::{Cell, Seed};
+use crate::model::GroupPlan;
 use crate::output::plot::{Look, validation};
 use crate::output::{Style, Table, not_drawn, number, print};
 use crate::trace::Names;
@@ -31,9 +32,10 @@ pub struct Args {
     log: PathBuf,
     #[command(flatten)]
     scenario: ScenarioArgs,
-    /// When requests come in the simulation: as measured, with their tokens, or as the scenario says.
-    #[arg(long, value_name = "WHICH", default_value = "measured")]
-    arrivals: Arrivals,
+    /// When requests come in the simulation: as measured, with their tokens, or as the scenario says. Measured by
+    /// default, unless semaphores, paces or hosts make requests wait before they are seen.
+    #[arg(long, value_name = "WHICH")]
+    arrivals: Option<Arrivals>,
     /// How much later than simulated a retry may come: the time that client and network take.
     #[arg(long, value_name = "TIME", default_value = "50ms")]
     overhead: Span,
@@ -68,14 +70,15 @@ pub fn main(args: &Args) -> Result<Answer> {
     let mut cell = Cell::new("as written", &document)?;
     let log = validate::read(&args.log, &Names::of(&cell))?;
     let places = args.output.as_deref().map(paths).transpose()?;
-    if args.arrivals == Arrivals::Measured {
+    let arrivals = args.arrivals.unwrap_or_else(|| suitable(&cell));
+    if arrivals == Arrivals::Measured {
         cell = cell.with_first_attempts(&log.first)?;
     }
     let seed = args.seed.unwrap_or_default();
     let found = validate::compare(&log, &cell, (seed, args.replications), args.overhead)?;
     match args.json {
         true => print(&json_text(args, &log, &found)?)?,
-        false => print(&text(args, &log, &found))?,
+        false => print(&text(args, arrivals, &log, &found))?,
     }
     if let Some(places) = places {
         let title = cell.scenario.title.clone().unwrap_or_else(|| args.scenario.name());
@@ -95,8 +98,20 @@ pub fn main(args: &Args) -> Result<Answer> {
     Ok(if found.holds() { Answer::Yes } else { Answer::No })
 }
 
-fn text(args: &Args, log: &WireLog, found: &Agreement) -> String {
-    let arrivals = match args.arrivals {
+/// What nothing in the client holds back is seen when it comes.
+fn suitable(cell: &Cell) -> Arrivals {
+    let holds = |group: &GroupPlan| {
+        let mut layers = group.layers.iter();
+        group.host.is_some() || layers.any(|l| l.semaphore.is_some() || l.pace.is_some())
+    };
+    match cell.plan().groups.iter().any(holds) {
+        true => Arrivals::Scenario,
+        false => Arrivals::Measured,
+    }
+}
+
+fn text(args: &Args, arrivals: Arrivals, log: &WireLog, found: &Agreement) -> String {
+    let arrivals = match arrivals {
         Arrivals::Measured => "requests come as measured",
         Arrivals::Scenario => "requests come as in the scenario",
     };

@@ -23,7 +23,9 @@ pub use curves::{CompletionRow, Counts, WaveRow, WindowRow, completions, waves, 
 pub use definition::{Experiment, PolicySettings, names};
 pub use diff::{Change, MetricChange, Rows, change};
 pub use policies::{NamedPolicy, Place, Target, swap};
-pub use runner::{Cell, CellRuns, Effort, FirstAttempts, Progress, Run, execute, execute_with_curves};
+pub use runner::{
+    Cell, CellRuns, Effort, FirstAttempts, Progress, Run, execute, execute_with_curves,
+};
 pub use schedule::{Retry, Schedule, Spread, Survival};
 pub use seed::Seed;
 pub use stability::{Execute, Loads, Stability, loads};

@@ -296,7 +296,10 @@ mod tests {
         let kept = drive("service = \"100ns\"", &deeds);
         expect(kept, &[(0, "billed 20", 110), (0, "late", 110)]);
         let removed = drive("service = \"100ns\"\ncancelled_work = \"removed\"", &deeds);
-        assert_eq!(removed.first().map(|(_, text, at)| (text.as_str(), *at)), Some(("taken back", 50)));
+        assert_eq!(
+            removed.first().map(|(_, text, at)| (text.as_str(), *at)),
+            Some(("taken back", 50))
+        );
     }
 
     #[test]

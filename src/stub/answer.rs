@@ -87,8 +87,7 @@ impl<'v> Named<'v> {
     pub fn stands(&mut self, stands: &[Stand]) {
         for stand in stands {
             let Stand { kind, numbers, whole_in } = *stand;
-            for (name, value) in
-                self.vendor.limit_headers(kind, numbers, whole_in, unix_seconds())
+            for (name, value) in self.vendor.limit_headers(kind, numbers, whole_in, unix_seconds())
             {
                 put(&mut self.headers, name, &value);
             }
@@ -118,10 +117,8 @@ impl<'v> Named<'v> {
             put(headers, name, &value);
         }
         if let Some(stated) = &error.stated {
-            let waits = [
-                ("retry-after", &stated.retry_after),
-                ("retry-after-ms", &stated.retry_after_ms),
-            ];
+            let waits =
+                [("retry-after", &stated.retry_after), ("retry-after-ms", &stated.retry_after_ms)];
             for (name, value) in waits {
                 if let Some(value) = value {
                     put(headers, name, &on_the_wire(value));

@@ -76,12 +76,15 @@ pub struct Ear<'p> {
     /// Which requests may go on.
     pub requests: Requests,
     open: BTreeMap<RequestId, Open>,
+    /// Attempts of requests that the provider works on.
+    work: BTreeMap<RequestId, u32>,
 }
 
 impl<'p> Ear<'p> {
     /// One that has heard nothing.
     pub fn new(tracer: Tracer<'p, Log<'p>>) -> Ear<'p> {
-        Ear { tracer, requests: Requests::default(), open: BTreeMap::new() }
+        let (open, work) = (BTreeMap::new(), BTreeMap::new());
+        Ear { tracer, requests: Requests::default(), open, work }
     }
 
     /// The next attempt of a request waits for words.
@@ -122,6 +125,27 @@ impl<'p> Ear<'p> {
         if !goes_on {
             self.open.remove(&id);
         }
+    }
+
+    /// True when nothing more happens to a request unless it comes again.
+    fn is_over(&mut self, id: RequestId, moment: &Moment<'_>) -> bool {
+        match moment {
+            Moment::Admitted { .. } => *self.work.entry(id).or_default() += 1,
+            Moment::Served { .. }
+            | Moment::Dropped { .. }
+            | Moment::TakenBack { .. }
+            | Moment::Lost { .. } => {
+                if let Some(work) = self.work.get_mut(&id) {
+                    *work -= 1;
+                    if *work == 0 {
+                        self.work.remove(&id);
+                    }
+                }
+            }
+            _ => {}
+        }
+        let last = matches!(moment, Moment::Resolved { .. } | Moment::Late { .. });
+        last && !self.work.contains_key(&id)
     }
 
     fn hear(&mut self, now: Time, id: RequestId, moment: &Moment<'_>) {
@@ -182,6 +206,10 @@ impl Observer for Ear<'_> {
     fn moment(&mut self, now: Time, who: impl Fn() -> Who, moment: Moment<'_>) {
         let whose = who();
         self.tracer.moment(now, who, moment);
-        self.hear(now, RequestId { group: whose.group, number: whose.request }, &moment);
+        let id = RequestId { group: whose.group, number: whose.request };
+        self.hear(now, id, &moment);
+        if self.is_over(id, &moment) {
+            self.tracer.forget(whose);
+        }
     }
 }

@@ -135,4 +135,3 @@ async fn connection(
         let _ = served.await;
     }
 }
-

@@ -84,7 +84,12 @@ pub struct Owner<'p> {
 
 impl<'p> Owner<'p> {
     /// An owner of a provider that nobody has called.
-    pub fn new(live: Live<'p, Ear<'p>>, clock: Clock, original: &'p Plan, names: &'p Names) -> Self {
+    pub fn new(
+        live: Live<'p, Ear<'p>>,
+        clock: Clock,
+        original: &'p Plan,
+        names: &'p Names,
+    ) -> Self {
         let originals = original.groups.as_slice();
         let counts = vec![0; originals.len()];
         let (clients, under_way) = (BTreeMap::new(), BTreeMap::new());
@@ -138,8 +143,13 @@ impl<'p> Owner<'p> {
 
     /// The group that a client belongs to by its name: `batch` and `batch-17` to group batch, others to the first.
     fn group_of(&self, client: &str) -> usize {
-        let group = client.split_once('-').map_or(client, |(group, _)| group);
-        self.names.find_group(Some(group)).unwrap_or(0)
+        let is_of = |group: &&str| {
+            let rest = client.strip_prefix(group);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        let groups = self.names.groups().into_iter().filter(is_of);
+        let group = groups.max_by_key(|group| group.len());
+        group.and_then(|group| self.names.find_group(Some(group))).unwrap_or(0)
     }
 
     fn client(&mut self, group: usize, name: &str) -> u32 {

@@ -10,7 +10,6 @@ use super::answer::{Content, Named, words};
 use super::ear::Word;
 use super::vendor::{fill, text};
 
-
 /// A reader that takes no piece for so long has gone.
 const SLOWEST_READER: Duration = Duration::from_secs(30);
 
@@ -163,4 +162,3 @@ impl<'v> Events<'v> {
         }
     }
 }
-

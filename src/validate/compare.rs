@@ -83,8 +83,7 @@ fn within(name: String, measured: f64, simulated: impl Iterator<Item = f64>) -> 
     for value in simulated {
         (low, high) = (low.min(value), high.max(value));
     }
-    let verdict =
-        if (low..=high).contains(&measured) { Verdict::Agrees } else { Verdict::Parts };
+    let verdict = if (low..=high).contains(&measured) { Verdict::Agrees } else { Verdict::Parts };
     Check { name, measured, low, high, note: String::new(), verdict }
 }
 
@@ -107,12 +106,8 @@ fn calls(measured: &Seen, simulated: &[Seen]) -> Vec<Check> {
 
 fn waits(measured: &Seen, simulated: &[Seen], slack: Span) -> Vec<Check> {
     let check = |(index, waits): (usize, &Vec<u64>)| {
-        let mut all: Vec<u64> = simulated
-            .iter()
-            .filter_map(|seen| seen.waits.get(index))
-            .flatten()
-            .copied()
-            .collect();
+        let mut all: Vec<u64> =
+            simulated.iter().filter_map(|seen| seen.waits.get(index)).flatten().copied().collect();
         let mut own = waits.clone();
         own.sort_unstable();
         all.sort_unstable();

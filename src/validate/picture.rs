@@ -9,7 +9,13 @@ use crate::units::Span;
 const MOST_WINDOWS: u64 = 400;
 
 /// Measured and simulated load over time, in windows of this length or a multiple of it.
-pub fn figure(title: &str, note: String, log: &WireLog, found: &Agreement, window: Span) -> ValidationFigure {
+pub fn figure(
+    title: &str,
+    note: String,
+    log: &WireLog,
+    found: &Agreement,
+    window: Span,
+) -> ValidationFigure {
     let all = std::iter::once(&log.seen).chain(&found.simulated);
     let last = all.filter_map(|seen| seen.arrivals.last()).map(|(at, _)| *at).max();
     let last = last.unwrap_or(0);

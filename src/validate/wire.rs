@@ -1,6 +1,6 @@
 //! The log of a stub, read back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::Seen;
@@ -26,9 +26,8 @@ pub struct WireLog {
 pub fn read(path: &Path, names: &Names) -> Result<WireLog> {
     let bytes = std::fs::read(path)
         .map_err(|e| Error::Input(format!("{}: cannot be read: {e}", path.display())))?;
-    parse(&bytes, names).map_err(|(line, text)| {
-        Error::Input(format!("{}:{line}: {text}", path.display()))
-    })
+    parse(&bytes, names)
+        .map_err(|(line, text)| Error::Input(format!("{}:{line}: {text}", path.display())))
 }
 
 type Fault = (u64, String);
@@ -76,8 +75,13 @@ fn parse(bytes: &[u8], names: &Names) -> std::result::Result<WireLog, Fault> {
     let mut reader = csv::ReaderBuilder::new().flexible(false).from_reader(bytes);
     let header = reader.headers().map_err(|e| (1, format!("not a log: {e}")))?.clone();
     let columns = Columns::of(&header)?;
-    let mut log = WireLog { first: vec![FirstAttempts::default(); names.group_count()], ..WireLog::default() };
-    let mut clients: Vec<BTreeMap<u32, ()>> = vec![BTreeMap::new(); names.group_count()];
+    let mut log = WireLog {
+        first: vec![FirstAttempts::default(); names.group_count()],
+        ..WireLog::default()
+    };
+    let mut clients = vec![BTreeSet::new(); names.group_count()];
+    let mut places = BTreeMap::new();
+    let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     for row in reader.records() {
         let row = row.map_err(|e| {
             let line = e.position().map_or(0, csv::Position::line);
@@ -93,11 +97,20 @@ fn parse(bytes: &[u8], names: &Names) -> std::result::Result<WireLog, Fault> {
         let first = &mut log.first[event.group];
         if event.kind == Kind::Arrived && event.attempt == Some(1) {
             let tokens = event.tokens.unwrap_or_default();
-            let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
             let (input_tokens, output_tokens) = (short(tokens.input), short(tokens.output));
             first.arrivals.push(Arrival { at: event.time, input_tokens, output_tokens });
-            clients[event.group].insert(event.client, ());
+            places.insert((event.group, event.request), first.arrivals.len() - 1);
+            clients[event.group].insert(event.client);
             first.clients = clients[event.group].len() as u32;
+        }
+        // Logs of simulated runs tell the tokens of what is billed.
+        if let (Kind::Billed, Some(tokens)) = (event.kind, event.tokens)
+            && let Some(place) = places.get(&(event.group, event.request))
+            && first.arrivals[*place].input_tokens == 0
+        {
+            let arrival = &mut first.arrivals[*place];
+            (arrival.input_tokens, arrival.output_tokens) =
+                (short(tokens.input), short(tokens.output));
         }
         log.seen.add(&event);
     }
