@@ -99,7 +99,7 @@ impl<'p> Owner<'p> {
     /// Works until it is told to end; the attempts that have come.
     pub fn run(mut self, commands: &Receiver<Command>) -> io::Result<u64> {
         let mut draining = false;
-        while !(draining && !self.live.observer().is_waited_for()) {
+        while !draining || self.live.observer().is_waited_for() {
             match self.next(commands) {
                 Ok(Command::Attempt(attempt)) => self.attempt(*attempt),
                 Ok(Command::Gone(ticket)) => self.gone(ticket),
