@@ -80,7 +80,7 @@ fn parse(bytes: &[u8], names: &Names) -> std::result::Result<WireLog, Fault> {
         ..WireLog::default()
     };
     let mut clients = vec![BTreeSet::new(); names.group_count()];
-    let mut places = BTreeMap::new();
+    let mut untold = BTreeMap::new();
     let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     for row in reader.records() {
         let row = row.map_err(|e| {
@@ -99,16 +99,17 @@ fn parse(bytes: &[u8], names: &Names) -> std::result::Result<WireLog, Fault> {
             let tokens = event.tokens.unwrap_or_default();
             let (input_tokens, output_tokens) = (short(tokens.input), short(tokens.output));
             first.arrivals.push(Arrival { at: event.time, input_tokens, output_tokens });
-            places.insert((event.group, event.request), first.arrivals.len() - 1);
+            if event.tokens.is_none() {
+                untold.insert((event.group, event.request), first.arrivals.len() - 1);
+            }
             clients[event.group].insert(event.client);
             first.clients = clients[event.group].len() as u32;
         }
         // Logs of simulated runs tell the tokens of what is billed.
         if let (Kind::Billed, Some(tokens)) = (event.kind, event.tokens)
-            && let Some(place) = places.get(&(event.group, event.request))
-            && first.arrivals[*place].input_tokens == 0
+            && let Some(place) = untold.remove(&(event.group, event.request))
         {
-            let arrival = &mut first.arrivals[*place];
+            let arrival = &mut first.arrivals[place];
             (arrival.input_tokens, arrival.output_tokens) =
                 (short(tokens.input), short(tokens.output));
         }
