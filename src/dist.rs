@@ -2,9 +2,13 @@
 //!
 //! A quantity is written as a plain value or as one table that names the law:
 //! `"40ms"`, `{ exponential = { mean = "40ms" } }`, `{ uniform = { low = "0s", high = "1s" } }`,
-//! `{ lognormal = { median = 129, p90 = 424 } }`. `Q` is [`Span`] for times and [`Count`] for
+//! `{ lognormal = { median = 129, p90 = 424 } }`, `{ quantiles = [[0.0, 1], [0.5, 20], [1.0, 300]] }`. `Q` is [`Span`] for times and [`Count`] for
 //! tokens. Samples are taken by inversion or Box-Muller on [`crate::math`], so they are the
 //! same bits on every platform; `rand_distr` is the oracle in the tests.
+
+mod quantiles;
+
+pub use quantiles::{Quantiles, Table};
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -107,17 +111,18 @@ pub struct Normal<Q> {
 }
 
 /// The laws that are written as a table with one key.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Named<Q> {
     Exponential(Exponential<Q>),
     Uniform(Uniform<Q>),
     Lognormal(Lognormal<Q>),
     Normal(Normal<Q>),
+    Quantiles(Quantiles<Q>),
 }
 
 /// A distribution as a scenario states it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Distribution<Q> {
     /// Always the same value.
     Constant(Q),
@@ -129,6 +134,8 @@ pub enum Distribution<Q> {
     Lognormal(Lognormal<Q>),
     /// `normal = { mean = …, sd = … }`, its size where it is negative
     Normal(Normal<Q>),
+    /// `quantiles = [[0.0, …], …, [1.0, …]]`
+    Quantiles(Quantiles<Q>),
 }
 
 impl fmt::Display for Distribution<Span> {
@@ -142,6 +149,10 @@ impl fmt::Display for Distribution<Span> {
             }
             Distribution::Normal(law) => {
                 write!(f, "{} (normal, its mean; its sd is {})", law.mean, law.sd)
+            }
+            Distribution::Quantiles(_) => {
+                let mean = Span::from_nanos(round_nanos(self.mean()));
+                write!(f, "{mean} (quantiles, their mean)")
             }
         }
     }
@@ -160,6 +171,7 @@ impl<Q: Quantity> Distribution<Q> {
             Distribution::Lognormal(l) if l.p90.size() < l.median.size() => {
                 Some("lognormal: p90 is below the median".to_owned())
             }
+            Distribution::Quantiles(law) => law.problem(),
             _ => None,
         }
     }
@@ -175,6 +187,7 @@ impl<Q: Quantity> Distribution<Q> {
                 l.median.size() * math::exp(sigma * sigma / 2.0)
             }
             Distribution::Normal(n) => folded_mean(n.mean.size(), n.sd.size()),
+            Distribution::Quantiles(law) => law.mean(),
         }
     }
 
@@ -197,6 +210,7 @@ impl<Q: Quantity> Distribution<Q> {
             Distribution::Normal(n) => {
                 Sampler::Normal { mean: n.mean.size(), sd: n.sd.size(), most: Q::MOST }
             }
+            Distribution::Quantiles(law) => Sampler::Quantiles(law.sampler()),
         }
     }
 }
@@ -220,7 +234,7 @@ fn folded_mean(mean: f64, sd: f64) -> f64 {
 }
 
 /// A distribution ready for sampling; samples are whole nanoseconds or whole tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Sampler {
     /// Always this value.
     Constant(u64),
@@ -256,6 +270,8 @@ pub enum Sampler {
         /// Largest sample.
         most: u64,
     },
+    /// On straight lines between quantiles.
+    Quantiles(Table),
 }
 
 impl Sampler {
@@ -274,6 +290,7 @@ impl Sampler {
             Sampler::Normal { mean, sd, most } => {
                 round_nanos((mean + sd * standard_normal(&mut stream)).abs()).min(most)
             }
+            Sampler::Quantiles(ref table) => table.sample(&mut stream),
         }
     }
 }
@@ -287,12 +304,13 @@ pub(crate) fn standard_normal(stream: &mut Stream) -> f64 {
 
 impl<Q: Serialize + Copy> Serialize for Distribution<Q> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
+        match self.clone() {
             Distribution::Constant(value) => value.serialize(serializer),
             Distribution::Exponential(law) => Named::Exponential(law).serialize(serializer),
             Distribution::Uniform(law) => Named::Uniform(law).serialize(serializer),
             Distribution::Lognormal(law) => Named::Lognormal(law).serialize(serializer),
             Distribution::Normal(law) => Named::Normal(law).serialize(serializer),
+            Distribution::Quantiles(law) => Named::Quantiles(law).serialize(serializer),
         }
     }
 }
@@ -304,6 +322,7 @@ impl<Q> From<Named<Q>> for Distribution<Q> {
             Named::Uniform(law) => Distribution::Uniform(law),
             Named::Lognormal(law) => Distribution::Lognormal(law),
             Named::Normal(law) => Distribution::Normal(law),
+            Named::Quantiles(law) => Distribution::Quantiles(law),
         }
     }
 }
@@ -325,7 +344,9 @@ impl<'de, Q: DeserializeOwned + Quantity> Visitor<'de> for ValueOrLaw<Q> {
     type Value = Distribution<Q>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value, or one of exponential, uniform, lognormal, normal as a table")
+        f.write_str(
+            "a value, or one of exponential, uniform, lognormal, normal, quantiles as a table",
+        )
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
@@ -355,7 +376,7 @@ mod tests {
 
     const DRAWS: u32 = 200_000;
 
-    fn own(sampler: Sampler) -> Vec<f64> {
+    fn own(sampler: &Sampler) -> Vec<f64> {
         let streams = Streams::new(11, 0);
         let draw = |i| sampler.sample(streams.stream(Purpose::Service, i, 1)) as f64;
         let mut values: Vec<f64> = (0..DRAWS).map(draw).collect();
@@ -392,34 +413,34 @@ mod tests {
         let mean = Span::from_nanos(40_000_000);
         let exponential = Distribution::Exponential(Exponential { mean }).sampler();
         let reference = oracle(rand_distr::Exp::new(1.0 / 40e6).unwrap());
-        assert!(distance(&own(exponential), &reference) < CRITICAL);
+        assert!(distance(&own(&exponential), &reference) < CRITICAL);
 
         let (low, high) = (Span::from_nanos(1_000), Span::from_nanos(5_000_000));
         let uniform = Distribution::Uniform(Uniform { low, high }).sampler();
         let reference = oracle(rand_distr::Uniform::new(1e3, 5e6).unwrap());
-        assert!(distance(&own(uniform), &reference) < CRITICAL);
+        assert!(distance(&own(&uniform), &reference) < CRITICAL);
 
         let law = Lognormal { median: Span::from_nanos(129_000), p90: Span::from_nanos(424_000) };
         let sigma = (424.0f64 / 129.0).ln() / NORMAL_P90;
         let reference = oracle(rand_distr::LogNormal::new(129e3f64.ln(), sigma).unwrap());
-        assert!(distance(&own(Distribution::Lognormal(law).sampler()), &reference) < CRITICAL);
+        assert!(distance(&own(&Distribution::Lognormal(law).sampler()), &reference) < CRITICAL);
 
         let law = Normal { mean: Span::from_nanos(3_000_000), sd: Span::from_nanos(2_000_000) };
         let normal = rand_distr::Normal::new(3e6, 2e6).unwrap();
         let mut reference: Vec<f64> = oracle(normal).into_iter().map(f64::abs).collect();
         reference.sort_by(f64::total_cmp);
-        assert!(distance(&own(Distribution::Normal(law).sampler()), &reference) < CRITICAL);
+        assert!(distance(&own(&Distribution::Normal(law).sampler()), &reference) < CRITICAL);
 
         // The test has power: a mean 2 % off is seen.
         let off = oracle(rand_distr::Exp::new(1.02 / 40e6).unwrap());
-        assert!(distance(&own(exponential), &off) > CRITICAL);
+        assert!(distance(&own(&exponential), &off) > CRITICAL);
     }
 
     #[test]
     fn means_are_those_of_the_samples() {
         let law = Lognormal { median: Count(129.0), p90: Count(424.0) };
         let distribution = Distribution::Lognormal(law);
-        let values = own(distribution.sampler());
+        let values = own(&distribution.sampler());
         let mean = values.iter().sum::<f64>() / f64::from(DRAWS);
         assert!((mean / distribution.mean() - 1.0).abs() < 0.01, "{mean} {}", distribution.mean());
     }

@@ -48,6 +48,7 @@
 //! | [`trace`] | one run, event by event: CSV, JSON Lines, Chrome traces, stories |
 //! | [`sweep`] | many cells: grids, the journal, parts |
 //! | `stub` | the provider as an HTTP server, with the feature `stub` |
+//! | [`fit`] | a scenario from a request log |
 //! | [`tune`] | races of settings, Pareto fronts, recommendations |
 //! | [`validate`] | a real fleet's log beside its simulation |
 //! | [`cli`] | one file per subcommand |
@@ -79,6 +80,7 @@ pub mod dist;
 pub mod engine;
 pub mod error;
 pub mod experiment;
+pub mod fit;
 pub mod header;
 pub mod host;
 pub mod math;

@@ -38,3 +38,8 @@ pub fn sqrt(x: f64) -> f64 {
 pub fn tanh(x: f64) -> f64 {
     libm::tanh(x)
 }
+
+/// Logarithm of the gamma function of x above 0.
+pub fn ln_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
+}

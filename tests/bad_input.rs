@@ -108,7 +108,11 @@ const VALUES: [Case; 49] = [
         "burst = { at = \"0s\" }",
         "",
         "4:2",
-        &["workload", "no kind", "burst, poisson, ramp, on_off, spike, closed_loop, agents, trace"],
+        &[
+            "workload",
+            "no kind",
+            "burst, poisson, ramp, on_off, spike, renewal, closed_loop, agents, trace",
+        ],
     ),
     (
         "burst =",

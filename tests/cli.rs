@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "reproduce",
     "run",
     "compare",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 18] = [
     "trace",
     "stub",
     "validate",
+    "fit",
     "init",
     "check",
     "presets",
@@ -76,6 +77,7 @@ fn every_example_in_the_help_works() {
         fs::copy(here("experiments/published/retry-layers").join(file), own.join(file)).unwrap();
     }
     fs::write(home.path().join("queue.toml"), QUEUE).unwrap();
+    fs::copy(here("tests/data/logs/afternoon.csv"), home.path().join("requests.csv")).unwrap();
     let mut count = 0;
     for command in [""].iter().chain(&COMMANDS) {
         let help = run(

@@ -1,6 +1,6 @@
 //! Every console block of the documents works as it stands, one command after the other, in a folder of the
-//! document's own: with the repository's experiments, what `retrylab init` writes as storm.toml, and every
-//! scenario that the document names before it shows it ("`queue.toml`, …").
+//! document's own: with the repository's experiments, what `retrylab init` writes as storm.toml, a request log as
+//! requests.csv, and every scenario that the document names before it shows it ("`queue.toml`, …").
 //!
 //! What is shown below a `$ ` is what the command prints, to the character; `BLESS=1 cargo test --test console`
 //! writes it anew. Commands without one are asked for two replications only, and must not fail.
@@ -37,6 +37,8 @@ impl Home {
     fn of(text: &str) -> Home {
         let folder = tempfile::tempdir().unwrap();
         symlink(here("experiments"), folder.path().join("experiments")).unwrap();
+        let log = here("tests/data/logs/afternoon.csv");
+        fs::copy(log, folder.path().join("requests.csv")).unwrap();
         if !text.contains("$ retrylab init storm.toml") {
             assert_eq!(run(folder.path(), &["init", "storm.toml"]).code, 0);
         }

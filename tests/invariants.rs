@@ -150,7 +150,7 @@ fn host(dice: &mut Dice, text: &mut String) {
 fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text: &mut String) {
     let clients = dice.one_of(&[1, 2, 7, 30]);
     let duration = format!("duration = \"{}\"", dice.one_of(&["1s", "8s", "1h"]));
-    let workload = match dice.below(9) {
+    let workload = match dice.below(10) {
         0 => "burst = { at = \"0s\" }".to_owned(),
         1 => format!(
             "burst = {{ at = \"{}\", spread = \"{}\" }}",
@@ -189,6 +189,17 @@ fn clients(dice: &mut Dice, workload_section: &str, request_section: &str, text:
             dice.one_of(&[1, 2, 5]),
             dice.one_of(&[1, 3]),
             dice.one_of(&["0s", "1ns", "500ms"])
+        ),
+        8 => format!(
+            "renewal = {{ rates = [[\"1ns\", \"5/s\"], [\"4s\", \"{}/s\"], [\"{}\", \"3/s\"]], {}{duration} }}",
+            dice.one_of(&["0", "0.5", "40"]),
+            dice.one_of(&["1ns", "2s", "1h"]),
+            dice.one_of(&[
+                "",
+                "gaps = { gamma = { cv = 5.0 } }, ",
+                "gaps = { weibull = { cv = 0.2 } }, ",
+                "gaps = { lognormal = { cv = 2.0 } }, "
+            ])
         ),
         _ => format!("closed_loop = {{ jobs = {} }}", dice.one_of(&[1, 2, 5, 60])),
     };

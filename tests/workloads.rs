@@ -33,7 +33,7 @@ fn arrivals(workload: &str, replications: u32) -> Vec<Vec<f64>> {
 /// Workloads, and the area under their rate up to an instant.
 type Stream = (&'static str, fn(f64) -> f64);
 
-const STREAMS: [Stream; 5] = [
+const STREAMS: [Stream; 6] = [
     // 2 to 12/s in 20 s, then 12/s.
     (r#"ramp = { from = "2/s", to = "12/s", over = "20s" }"#, |t| {
         let on = t.min(20.0);
@@ -56,7 +56,41 @@ const STREAMS: [Stream; 5] = [
     (r#"spike = { rate = "3/s", peak = "40/s", from = "12s", to = "14.5s" }"#, |t| {
         3.0 * t + 37.0 * (t - 12.0).clamp(0.0, 2.5)
     }),
+    (r#"renewal = { rates = [["6s", "2/s"], ["2s", "20/s"], ["30s", "5/s"]] }"#, |t| {
+        2.0 * t.min(6.0) + 20.0 * (t - 6.0).clamp(0.0, 2.0) + 5.0 * (t - 8.0).max(0.0)
+    }),
 ];
+
+/// Streams with a law of gaps: their mean number of requests is the area under the rate however bursty they are, because the
+/// first gap is what is left of one. Variance over mean goes to cv² (D. R. Cox, "Renewal Theory", 1962, ch. 4).
+#[test]
+fn bursty_streams_bring_the_area_and_their_cv() {
+    for (law, cv) in [("gamma", 0.5), ("gamma", 2.0), ("weibull", 1.5), ("lognormal", 2.0)] {
+        let gaps = format!("gaps = {{ {law} = {{ cv = {cv:?} }} }}");
+        let flat = format!(r#"renewal = {{ rate = "100/s", {gaps} }}"#);
+        let counts = runs(&text(&flat), 600).values("requests");
+        assert_agrees(&flat, &counts, 3_000.0);
+        let mean = counts.iter().sum::<f64>() / 600.0;
+        let dispersion = counts.iter().map(|n| (n - mean).powi(2)).sum::<f64>() / 599.0 / mean;
+        // Its standard error is 5.8 %; 3,000 requests are nearly all there is to come.
+        assert!((dispersion / (cv * cv) - 1.0).abs() < 0.24, "{flat}: {dispersion}");
+        let steps = format!(
+            r#"renewal = {{ rates = [["5s", "400/s"], ["10s", "0/s"], ["9s", "50/s"]], {gaps} }}"#
+        );
+        assert_agrees(&steps, &runs(&text(&steps), 600).values("requests"), 2_450.0);
+        let area = |t: f64| 400.0 * t.min(5.0) + 50.0 * (t - 15.0).clamp(0.0, 9.0);
+        let mut gaps: Vec<f64> = Vec::new();
+        for run in arrivals(&steps, 100) {
+            assert!(run.iter().all(|at| !(5.0..15.0).contains(at) && *at < 24.0));
+            gaps.extend(run.windows(2).map(|pair| area(pair[1]) - area(pair[0])));
+        }
+        let n = gaps.len() as f64;
+        let mean = gaps.iter().sum::<f64>() / n;
+        let square = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / n;
+        assert!((mean - 1.0).abs() < 0.02, "{steps}: {mean}");
+        assert!((square.sqrt() / cv - 1.0).abs() < 0.05, "{steps}: {}", square.sqrt());
+    }
+}
 
 /// T31: the number of requests in a span is Poisson, with the area under the rate as its mean.
 #[test]

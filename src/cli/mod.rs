@@ -6,6 +6,7 @@ mod common;
 mod compare;
 mod completions;
 mod diff;
+mod fit;
 mod init;
 mod merge;
 mod metastable;
@@ -73,6 +74,7 @@ enum Command {
     Trace(trace::Args),
     Stub(stub::Args),
     Validate(validate::Args),
+    Fit(fit::Args),
     Init(init::Args),
     Check(check::Args),
     Presets(presets::Args),
@@ -152,6 +154,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Trace(args) => trace::main(&args),
         Command::Stub(args) => stub::main(&args),
         Command::Validate(args) => validate::main(&args),
+        Command::Fit(args) => fit::main(&args),
         Command::Init(args) => init::main(&args),
         Command::Check(args) => check::main(&args),
         Command::Presets(args) => presets::main(&args),

@@ -138,6 +138,9 @@ fn demand_key(scenario: &Scenario) -> Option<&'static str> {
         _ if group.name.is_some() => None,
         workload if workload.poisson.is_some() => Some("workload.poisson.rate"),
         workload if workload.spike.is_some() => Some("workload.spike.rate"),
+        workload if workload.renewal.as_ref().is_some_and(|stream| stream.rate.is_some()) => {
+            Some("workload.renewal.rate")
+        }
         _ => None,
     }
 }

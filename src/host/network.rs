@@ -7,7 +7,7 @@ use crate::rng::{Purpose, Stream, Streams};
 use crate::units::Span;
 
 /// A network as a scenario states it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
     /// Time from the client to the provider, and again from the provider to the client; each way

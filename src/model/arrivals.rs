@@ -70,7 +70,7 @@ impl Arrivals {
 
     /// When `request` comes, given the instant of the one before it; None when there is none,
     /// or when it does not come by the clock.
-    pub(super) fn next(&self, request: u32, previous: Time, streams: &Streams) -> Option<Time> {
+    pub fn next(&self, request: u32, previous: Time, streams: &Streams) -> Option<Time> {
         match self {
             Arrivals::Poisson { stream, until } => {
                 Some(stream.next(previous, request, streams)).filter(|at| at < until)

@@ -142,7 +142,7 @@ impl GroupPlan {
     }
 
     /// The tokens of request number `request`.
-    fn tokens(&self, request: u32, streams: &Streams) -> Tokens {
+    pub fn tokens(&self, request: u32, streams: &Streams) -> Tokens {
         self.arrivals.tokens(request, &self.input_tokens, &self.output_tokens, streams)
     }
 }

@@ -94,7 +94,7 @@ fn cut_by_horizon(scenario: &Scenario, plan: &Plan) -> Vec<String> {
         let curve = workload.curve().and_then(|(_, duration)| duration);
         let duration = workload.poisson.and_then(|stream| stream.duration).or(curve);
         let stream =
-            duration.filter(|d| *d > horizon).and_then(|d| beyond("the Poisson stream is over", d));
+            duration.filter(|d| *d > horizon).and_then(|d| beyond("the stream is over", d));
         let ramp = workload.ramp.map(|ramp| ramp.end()).filter(|end| *end > horizon);
         let ramp = ramp.and_then(|end| beyond("the ramp is over", end));
         let spike = workload.spike.filter(|spike| spike.to > horizon);

@@ -89,8 +89,9 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Request {
-        let none = Distribution::Constant(Count::ZERO);
-        Request { input_tokens: none, output_tokens: none, stream: false, idempotency_key: None }
+        let none = || Distribution::Constant(Count::ZERO);
+        let (input_tokens, output_tokens) = (none(), none());
+        Request { input_tokens, output_tokens, stream: false, idempotency_key: None }
     }
 }
 

@@ -14,7 +14,7 @@ impl Scenario {
         let uses = |part: &Part| match part {
             Part::Host => self.groups.iter().any(|g| g.client.host.is_some_and(|h| !h.is_idle())),
             Part::Loss => {
-                self.groups.iter().any(|g| g.client.network.is_some_and(|n| n.loss > 0.0))
+                self.groups.iter().any(|g| g.client.network.as_ref().is_some_and(|n| n.loss > 0.0))
             }
             Part::Breaker => any_layer(|layer| layer.breaker.is_some()),
             Part::Throttle => any_layer(|layer| {

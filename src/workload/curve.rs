@@ -1,12 +1,14 @@
-//! Poisson streams whose rate changes with time.
+//! Streams whose rate changes with time: Poisson, or with another law of gaps.
 //!
 //! The rate is a straight line on each of a few pieces. The number of requests in a span is
 //! Poisson with the area under the rate as its mean, and numbers in spans that do not overlap are
 //! independent. Requests are found by exact inversion: the area between one and the next is
 //! exponential with mean 1 (Çinlar, "Introduction to Stochastic Processes", 1975, ch. 4), and the
 //! area under a straight line is inverted in closed form. So the request number i depends on the
-//! i-th random number and on the request before it only.
+//! i-th random number and on the request before it only. With another law of gaps that area has this
+//! law instead ([`super::Renewal`]).
 
+use super::GapSampler;
 use crate::math;
 use crate::rng::{Purpose, Streams};
 use crate::units::{Rate, Span, Time, round_nanos};
@@ -26,6 +28,10 @@ struct Piece {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     pieces: Vec<Piece>,
+    /// When each piece begins.
+    starts: Vec<Time>,
+    /// The law of the area between a request and the next.
+    gaps: GapSampler,
     /// Length of the pieces together in nanoseconds, when they come over and over.
     cycle: Option<u64>,
 }
@@ -59,14 +65,30 @@ impl Curve {
     pub fn then(lines: &[(Span, Rate, Rate)], last: Rate) -> Curve {
         let mut pieces = Curve::pieces(lines);
         pieces.push(Piece { length: Time::MAX, from: per_nano(last), to: per_nano(last) });
-        Curve { pieces, cycle: None }
+        Curve::of(pieces, None)
     }
 
     /// Straight lines that come over and over.
     pub fn again(lines: &[(Span, Rate, Rate)]) -> Curve {
         let pieces = Curve::pieces(lines);
         let cycle = pieces.iter().map(|piece| piece.length).sum();
-        Curve { pieces, cycle: Some(cycle) }
+        Curve::of(pieces, Some(cycle))
+    }
+
+    fn of(pieces: Vec<Piece>, cycle: Option<u64>) -> Curve {
+        let mut start: Time = 0;
+        let begin = |piece: &Piece| {
+            let this = start;
+            start = start.saturating_add(piece.length);
+            this
+        };
+        let starts = pieces.iter().map(begin).collect();
+        Curve { pieces, starts, gaps: GapSampler::default(), cycle }
+    }
+
+    /// The same rate with another law of gaps.
+    pub fn with_gaps(self, gaps: GapSampler) -> Curve {
+        Curve { gaps, ..self }
     }
 
     fn pieces(lines: &[(Span, Rate, Rate)]) -> Vec<Piece> {
@@ -81,8 +103,12 @@ impl Curve {
 
     /// The instant of `request`, given that of the one before it; far off when none comes.
     pub fn next(&self, previous: Time, request: u32, streams: &Streams) -> Time {
-        let unit = streams.stream(Purpose::Arrival, request, 0).unit();
-        self.after(previous, -math::ln(1.0 - unit))
+        let mut stream = streams.stream(Purpose::Arrival, request, 0);
+        let need = match request {
+            0 => self.gaps.rest(&mut stream),
+            _ => self.gaps.gap(&mut stream),
+        };
+        self.after(previous, need)
     }
 
     /// The instant at which the area under the rate from `start` on is `need`.
@@ -95,13 +121,11 @@ impl Curve {
             need -= whole as f64 * area;
             at = at.saturating_add(whole.saturating_mul(cycle));
         }
-        let mut offset = self.cycle.map_or(at, |cycle| at % cycle);
+        let place = self.cycle.map_or(at, |cycle| at % cycle);
+        let first = self.starts.partition_point(|start| *start <= place).max(1) - 1;
+        let mut offset = place - self.starts[first];
         // The second turn ends in what the first began with; a third is for a rounded area.
-        for piece in self.pieces.iter().cycle().take(3 * self.pieces.len()) {
-            if offset >= piece.length {
-                offset -= piece.length;
-                continue;
-            }
+        for piece in self.pieces.iter().cycle().skip(first).take(3 * self.pieces.len()) {
             let left = piece.length - offset;
             let area = piece.area(offset, piece.length);
             if need < area {

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `burst` | one per client, at one instant or spread over a span | i |
 //! | `poisson`, `ramp`, `on_off`, `spike` | a Poisson stream, whose rate may change with time | i mod clients |
+//! | `renewal` | a stream with another law of gaps, whose rate may change in steps | i mod clients |
 //! | `closed_loop` | each client takes the next job when its last one is over | whoever takes it |
 //! | `agents` | calls of tasks; each client takes the next task when its last one is over | whoever takes it |
 //! | `trace` | as recorded | i mod clients |
@@ -14,20 +15,26 @@ mod agents;
 mod burst;
 mod closed_loop;
 mod curve;
+mod gaps;
 mod on_off;
 mod poisson;
 mod ramp;
+mod renewal;
 mod shares;
 mod spike;
 mod trace;
+
+pub mod log;
 
 pub use agents::Agents;
 pub use burst::Burst;
 pub use closed_loop::ClosedLoop;
 pub use curve::Curve;
+pub use gaps::{GapSampler, Gaps, Shape};
 pub use on_off::OnOff;
 pub use poisson::Poisson;
 pub use ramp::Ramp;
+pub use renewal::Renewal;
 pub use shares::{LognormalWeights, Population, Shares, Zipf};
 pub use spike::Spike;
 pub(crate) use trace::read_plain_file;
@@ -62,6 +69,9 @@ pub struct Workload {
     /// A stream with one spike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spike: Option<Spike>,
+    /// A stream with a law of gaps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub renewal: Option<Renewal>,
     /// Workers that draw from a queue of jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_loop: Option<ClosedLoop>,
@@ -79,19 +89,29 @@ fn one() -> u32 {
 
 impl Workload {
     /// The kinds by name.
-    pub const KINDS: [&str; 8] =
-        ["burst", "poisson", "ramp", "on_off", "spike", "closed_loop", "agents", "trace"];
+    pub const KINDS: [&str; 9] = [
+        "burst",
+        "poisson",
+        "ramp",
+        "on_off",
+        "spike",
+        "renewal",
+        "closed_loop",
+        "agents",
+        "trace",
+    ];
 
     /// The rate by time, and its duration, of a stream whose rate changes.
     pub fn curve(&self) -> Option<(Curve, Option<Span>)> {
         let ramp = self.ramp.map(|ramp| (ramp.curve(), ramp.duration));
         ramp.or_else(|| self.on_off.map(|wave| (wave.curve(), wave.duration)))
             .or_else(|| self.spike.map(|spike| (spike.curve(), spike.duration)))
+            .or_else(|| self.renewal.as_ref().map(|stream| (stream.curve(), stream.duration)))
     }
 
     fn shares_problem(&self, shares: Shares) -> Option<(Vec<&'static str>, String)> {
         if self.burst.is_some() || self.closed_loop.is_some() || self.agents.is_some() {
-            let text = "in a burst, in a closed loop and among agents every client has requests of its own; leave shares out, or write poisson, ramp, on_off, spike or trace";
+            let text = "in a burst, in a closed loop and among agents every client has requests of its own; leave shares out, or write poisson, ramp, on_off, spike, renewal or trace";
             return Some((vec!["shares"], text.to_owned()));
         }
         let (below, text) = shares.problem()?;
@@ -106,6 +126,7 @@ impl Workload {
             ("ramp", self.ramp.is_some()),
             ("on_off", self.on_off.is_some()),
             ("spike", self.spike.is_some()),
+            ("renewal", self.renewal.is_some()),
             ("closed_loop", self.closed_loop.is_some()),
             ("agents", self.agents.is_some()),
             ("trace", self.trace.is_some()),
@@ -140,6 +161,7 @@ impl Workload {
             .or_else(|| of_kind("ramp", self.ramp.as_ref().and_then(Ramp::problem)))
             .or_else(|| of_kind("on_off", self.on_off.as_ref().and_then(OnOff::problem)))
             .or_else(|| of_kind("spike", self.spike.as_ref().and_then(Spike::problem)))
+            .or_else(|| of_kind("renewal", self.renewal.as_ref().and_then(Renewal::problem)))
             .or_else(|| of_kind("agents", self.agents.as_ref().and_then(Agents::problem)))
     }
 }

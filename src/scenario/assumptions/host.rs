@@ -10,7 +10,7 @@ pub fn lines(client: &Client, lines: &mut Vec<String>) {
     if let Some(host) = client.host.filter(|host| !host.is_idle()) {
         of_host(&host, lines);
     }
-    let Some(network) = client.network else { return };
+    let Some(network) = &client.network else { return };
     if network.latency != Distribution::Constant(Span::ZERO) {
         lines.push(format!(
             "attempts take {} to the provider and what comes back as long again; peaks count arrivals at the provider, and that a client has gone is noticed at once",

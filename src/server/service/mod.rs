@@ -11,7 +11,7 @@ use serde::de::{self, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::Tokens;
-use crate::dist::{Distribution, Exponential, Lognormal, Normal, Sampler, Uniform};
+use crate::dist::{Distribution, Exponential, Lognormal, Normal, Quantiles, Sampler, Uniform};
 use crate::rng::{Purpose, Streams};
 use crate::units::{LONGEST, Rate, Span};
 
@@ -51,6 +51,7 @@ enum Named {
     Uniform(Uniform<Span>),
     Lognormal(Lognormal<Span>),
     Normal(Normal<Span>),
+    Quantiles(Quantiles<Span>),
     Tokens(TokenService),
     PrefillDecode(PrefillDecode),
 }
@@ -164,7 +165,7 @@ impl<'de> Visitor<'de> for SpanOrKind {
     type Value = Service;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a duration, or one of tokens, prefill_decode, exponential, uniform, lognormal, normal as a table")
+        f.write_str("a duration, or one of tokens, prefill_decode, exponential, uniform, lognormal, normal, quantiles as a table")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Service, E> {
@@ -184,6 +185,7 @@ impl<'de> Visitor<'de> for SpanOrKind {
             Named::Uniform(law) => Service::Drawn(Distribution::Uniform(law)),
             Named::Lognormal(law) => Service::Drawn(Distribution::Lognormal(law)),
             Named::Normal(law) => Service::Drawn(Distribution::Normal(law)),
+            Named::Quantiles(law) => Service::Drawn(Distribution::Quantiles(law)),
             Named::Tokens(tokens) => Service::Tokens { tokens },
             Named::PrefillDecode(prefill_decode) => Service::PrefillDecode { prefill_decode },
         })

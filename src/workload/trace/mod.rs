@@ -1,17 +1,14 @@
 //! Recorded arrivals with their tokens.
 //!
-//! A file is a table with a header line ([`table`]) or has one JSON object per line ([`lines`]);
-//! the first character tells. Times are counted from the first arrival; rows out of order are
+//! A trace is a log in one of its formats ([`super::log`]) that has tokens. Times are counted from the first arrival; rows out of order are
 //! sorted. Lines end in LF or CR LF; the last one may have no end.
 
-mod clock;
-mod lines;
-mod table;
-
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::log::{self, Entry, Fault, Wish, open_plain_file};
 use crate::engine::Fnv;
 use crate::rng::{Purpose, Streams};
 use crate::units::{Span, Time};
@@ -124,15 +121,15 @@ pub enum TraceError {
     },
 }
 
-/// A line and what is wrong there.
-type Fault = (u64, String);
-
 /// Reads a trace.
 pub fn read(file: &TraceFile, folder: &Path) -> Result<Trace, TraceError> {
     let path = folder.join(&file.file);
-    let bytes = read_plain_file(&path, "a trace")
-        .map_err(|source| TraceError::Unreadable { path: path.clone(), source })?;
-    parse(&bytes, file).map_err(|(line, problem)| TraceError::Malformed { path, line, problem })
+    let unreadable = |source| TraceError::Unreadable { path: path.clone(), source };
+    let open = || open_plain_file(&path, "a trace");
+    parse(BufReader::new(open().map_err(unreadable)?), file).map_err(|fault| {
+        let (line, problem) = (fault.line(open), fault.text);
+        TraceError::Malformed { path: path.clone(), line, problem }
+    })
 }
 
 /// Largest file that is read: 4 GiB.
@@ -151,16 +148,19 @@ pub(crate) fn read_plain_file(path: &Path, what: &str) -> std::io::Result<Vec<u8
     std::fs::read(path)
 }
 
-fn parse(bytes: &[u8], file: &TraceFile) -> Result<Trace, Fault> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+fn parse(log: impl BufRead, file: &TraceFile) -> Result<Trace, Fault> {
     let most = file.rows.map_or(usize::MAX, |n| n as usize);
-    let is_json = bytes.trim_ascii_start().starts_with(b"{");
-    let (mut rows, first_line) = match is_json {
-        true => (lines::parse(bytes, most)?, 1),
-        false => (table::parse(bytes, most)?, 2),
+    let wish = Wish { most, format: None, tokens: true };
+    let mut rows = Vec::new();
+    // The reader has seen to it that there are tokens.
+    let row = |entry: Entry| Arrival {
+        at: entry.start,
+        input_tokens: entry.input_tokens.unwrap_or(0),
+        output_tokens: entry.output_tokens.unwrap_or(0),
     };
+    log::read(log, wish, |entry| rows.push(row(entry)))?;
     if rows.is_empty() {
-        return Err((first_line, "the trace has no rows; at least one is needed".to_owned()));
+        return Err(Fault::at_line(2, "the trace has no rows; at least one is needed"));
     }
     if file.empty == Empty::Drop {
         rows.retain(|row| row.output_tokens > 0);
@@ -169,7 +169,7 @@ fn parse(bytes: &[u8], file: &TraceFile) -> Result<Trace, Fault> {
     let Some(first) = rows.first().map(|row| row.at) else {
         let text =
             "no row has output tokens, and empty = \"drop\" leaves nothing; write empty = \"keep\"";
-        return Err((first_line, text.to_owned()));
+        return Err(Fault::at_line(2, text));
     };
     rows.iter_mut().for_each(|row| row.at -= first);
     Ok(Trace { rows, spread: file.spread.map_or(0, Span::nanos) })
@@ -209,12 +209,13 @@ mod tests {
             ("a,b,c\n1,2,3\n".to_owned(), 1, "starts with"),
             ("{\"timestamp\": 0}".to_owned(), 1, "input_length"),
         ] {
-            let (at, problem) = parse(text.as_bytes(), &file()).unwrap_err();
+            let fault = parse(text.as_bytes(), &file()).unwrap_err();
+            let (at, problem) = (fault.line(|| Ok(text.as_bytes())), fault.text);
             assert!(at == line && problem.contains(part), "{text:?}: {at} {problem}");
         }
         assert!(parse(format!("{HEADER}\n").as_bytes(), &file()).is_err());
         let failed = "at_s,input_tokens,output_tokens\n0,1,0\n";
         let drop = TraceFile { empty: Empty::Drop, ..file() };
-        assert!(parse(failed.as_bytes(), &drop).unwrap_err().1.contains("leaves nothing"));
+        assert!(parse(failed.as_bytes(), &drop).unwrap_err().text.contains("leaves nothing"));
     }
 }

@@ -3,7 +3,7 @@
 use crate::units::NANOS_PER_SECOND;
 
 /// Nanoseconds of a number such as `5` or `5.25` in a unit of so many nanoseconds, exactly; below
-/// 10^9 s.
+/// 10^10 s, which is the year 2286.
 pub(super) fn decimal(text: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
@@ -15,10 +15,10 @@ pub(super) fn decimal(text: &str, unit: u64) -> Option<u64> {
     let scale = 10u128.pow(fraction.len() as u32);
     let part = fraction.parse::<u128>().ok()? * u128::from(unit) / scale;
     let nanos = u128::from(whole.parse::<u64>().ok()?) * u128::from(unit) + part;
-    (nanos < 1_000_000_000 * u128::from(NANOS_PER_SECOND)).then_some(nanos as u64)
+    (nanos < 10_000_000_000 * u128::from(NANOS_PER_SECOND)).then_some(nanos as u64)
 }
 
-/// Nanoseconds since 1970 of `YYYY-MM-DD hh:mm:ss[.fraction][+hh:mm]`.
+/// Nanoseconds since 1970 of `YYYY-MM-DD hh:mm:ss[.fraction][+hh[:mm]]`.
 pub(super) fn date_time(text: &str) -> Option<u64> {
     let (date, clock) = text.split_once([' ', 'T'])?;
     let digits = |part: &&str| part.bytes().all(|b| b.is_ascii_digit());
@@ -45,7 +45,7 @@ pub(super) fn date_time(text: &str) -> Option<u64> {
 
 fn apply_offset(local: u64, offset: Option<&str>) -> Option<u64> {
     let Some(offset) = offset else { return Some(local) };
-    let (hours, minutes) = offset[1..].split_once(':')?;
+    let (hours, minutes) = offset[1..].split_once(':').unwrap_or((&offset[1..], "00"));
     let two = |text: &str, below: u64| {
         let digits = text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
         text.parse::<u64>().ok().filter(|n| digits && *n < below)
@@ -88,7 +88,7 @@ mod tests {
             "1e3",
             "1_0",
             "nan",
-            "1000000000",
+            "10000000000",
             "99999999999999999999999",
         ] {
             assert_eq!(s(bad), None, "{bad}");
@@ -99,7 +99,10 @@ mod tests {
     fn time_stamps_are_counted_from_1970() {
         assert_eq!(date_time("1970-01-01 00:00:00"), Some(0));
         assert_eq!(date_time("2023-11-16 18:17:03.9799600"), Some(1_700_158_623_979_960_000));
-        assert_eq!(date_time("2024-02-29 00:00:00Z"), Some(1_709_164_800_000_000_000));
+        for end in ["Z", "", "+00", "+00:00"] {
+            let text = format!("2024-02-29 00:00:00{end}");
+            assert_eq!(date_time(&text), Some(1_709_164_800_000_000_000), "{end}");
+        }
         for bad in
             ["2023-02-29 00:00:00", "2023-13-01 00:00:00", "18:17:03", "2023-11-16 24:00:00", ""]
         {
