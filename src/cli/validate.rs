@@ -70,8 +70,14 @@ pub fn main(args: &Args) -> Result<Answer> {
     let mut cell = Cell::new("as written", &document)?;
     let log = validate::read(&args.log, &Names::of(&cell))?;
     let places = args.output.as_deref().map(paths).transpose()?;
-    let arrivals = args.arrivals.unwrap_or_else(|| suitable(&cell));
+    let arrivals = args.arrivals.unwrap_or_else(|| suitable(&cell, &log));
     if arrivals == Arrivals::Measured {
+        if !log.tells_tokens {
+            return Err(Error::Input(format!(
+                "{}: arrivals do not tell the tokens of their requests, as a stub's log does; write --arrivals scenario",
+                args.log.display()
+            )));
+        }
         cell = cell.with_first_attempts(&log.first)?;
     }
     let seed = args.seed.unwrap_or_default();
@@ -98,13 +104,13 @@ pub fn main(args: &Args) -> Result<Answer> {
     Ok(if found.holds() { Answer::Yes } else { Answer::No })
 }
 
-/// What nothing in the client holds back is seen when it comes.
-fn suitable(cell: &Cell) -> Arrivals {
+/// What nothing in the client holds back is seen when it comes; only stubs tell all about it.
+fn suitable(cell: &Cell, log: &WireLog) -> Arrivals {
     let holds = |group: &GroupPlan| {
         let mut layers = group.layers.iter();
         group.host.is_some() || layers.any(|l| l.semaphore.is_some() || l.pace.is_some())
     };
-    match cell.plan().groups.iter().any(holds) {
+    match !log.tells_tokens || cell.plan().groups.iter().any(holds) {
         true => Arrivals::Scenario,
         false => Arrivals::Measured,
     }

@@ -1,6 +1,6 @@
 //! The log of a stub, read back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::Seen;
@@ -18,6 +18,8 @@ pub struct WireLog {
     pub seen: Seen,
     /// First attempts by group.
     pub first: Vec<FirstAttempts>,
+    /// Whether arrivals have the tokens of their requests, as those of a stub do.
+    pub tells_tokens: bool,
     /// When the last event happened.
     pub end: Time,
 }
@@ -77,10 +79,10 @@ fn parse(bytes: &[u8], names: &Names) -> std::result::Result<WireLog, Fault> {
     let columns = Columns::of(&header)?;
     let mut log = WireLog {
         first: vec![FirstAttempts::default(); names.group_count()],
+        tells_tokens: true,
         ..WireLog::default()
     };
     let mut clients = vec![BTreeSet::new(); names.group_count()];
-    let mut untold = BTreeMap::new();
     let short = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     for row in reader.records() {
         let row = row.map_err(|e| {
@@ -99,19 +101,9 @@ fn parse(bytes: &[u8], names: &Names) -> std::result::Result<WireLog, Fault> {
             let tokens = event.tokens.unwrap_or_default();
             let (input_tokens, output_tokens) = (short(tokens.input), short(tokens.output));
             first.arrivals.push(Arrival { at: event.time, input_tokens, output_tokens });
-            if event.tokens.is_none() {
-                untold.insert((event.group, event.request), first.arrivals.len() - 1);
-            }
+            log.tells_tokens &= event.tokens.is_some();
             clients[event.group].insert(event.client);
             first.clients = clients[event.group].len() as u32;
-        }
-        // Logs of simulated runs tell the tokens of what is billed.
-        if let (Kind::Billed, Some(tokens)) = (event.kind, event.tokens)
-            && let Some(place) = untold.remove(&(event.group, event.request))
-        {
-            let arrival = &mut first.arrivals[place];
-            (arrival.input_tokens, arrival.output_tokens) =
-                (short(tokens.input), short(tokens.output));
         }
         log.seen.add(&event);
     }
