@@ -54,8 +54,10 @@ pub enum Hint<'a> {
     Stated(&'a Statement),
 }
 
-/// Headers and error code of an answer, as a scenario states them.
+/// Headers and error code of an answer. Headers are text: `"2"`, `"1.5"`, `"inf"`, `"soon"`;
+/// `"now+3s"` and `"now-30s"` stand for an HTTP date, which has whole seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
     /// The header `retry-after`.

@@ -74,6 +74,7 @@ impl Quantity for Count {
 
 /// The exponential law with `mean`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Exponential<Q> {
     /// Its mean.
@@ -82,6 +83,7 @@ pub struct Exponential<Q> {
 
 /// The uniform law on [`low`, `high`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Uniform<Q> {
     /// Least value.
@@ -92,6 +94,7 @@ pub struct Uniform<Q> {
 
 /// The lognormal law, given by two quantiles that a trace shows directly.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Lognormal<Q> {
     /// The 50 % point.
@@ -102,6 +105,7 @@ pub struct Lognormal<Q> {
 
 /// The size of a normal number: |N(mean, sd)|.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Normal<Q> {
     /// Mean of the normal number.
@@ -121,21 +125,24 @@ enum Named<Q> {
     Quantiles(Quantiles<Q>),
 }
 
-/// A distribution as a scenario states it.
+/// A value, or a law that it is drawn from.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "{Q}OrLaw", rename_all = "snake_case"))]
 pub enum Distribution<Q> {
-    /// Always the same value.
-    Constant(Q),
-    /// `exponential = { mean = … }`
+    /// Exponential law.
     Exponential(Exponential<Q>),
-    /// `uniform = { low = …, high = … }`
+    /// Uniform law.
     Uniform(Uniform<Q>),
-    /// `lognormal = { median = …, p90 = … }`
+    /// Lognormal law.
     Lognormal(Lognormal<Q>),
-    /// `normal = { mean = …, sd = … }`, its size where it is negative
+    /// A normal number, or its size where it is negative.
     Normal(Normal<Q>),
-    /// `quantiles = [[0.0, …], …, [1.0, …]]`
+    /// Shares of the values that are at most so large, such as `[[0.0, 1], [0.5, 20], [1.0, 300]]`.
     Quantiles(Quantiles<Q>),
+    /// Always the same value.
+    #[cfg_attr(feature = "schema", schemars(untagged))]
+    Constant(Q),
 }
 
 impl fmt::Display for Distribution<Span> {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "reproduce",
     "run",
     "compare",
@@ -27,6 +27,7 @@ const COMMANDS: [&str; 19] = [
     "check",
     "presets",
     "schedule",
+    "schema",
     "completions",
 ];
 

@@ -144,6 +144,20 @@ fn what_init_writes_runs_as_it_is() {
     assert!(document["metrics"]["success_ratio"]["mean"].as_f64().unwrap() > 0.5, "{document}");
     assert_eq!(run(home.path(), &["init", "storm.toml"]).code, 0);
     assert_eq!(fs::read_to_string(home.path().join("storm.toml")).unwrap(), template.out);
+    let schema = ["init", "for-editors.toml", "--schema", "./scenario.schema.json"];
+    assert_eq!(run(home.path(), &schema).code, 0);
+    let for_editors = fs::read_to_string(home.path().join("for-editors.toml")).unwrap();
+    assert_eq!(for_editors, format!("#:schema ./scenario.schema.json\n{}", template.out));
+    assert_eq!(run(home.path(), &["check", "for-editors.toml"]).code, 0);
+    assert_eq!(run(home.path(), &["init", "--schema", "x\n[workload]"]).code, 2);
+}
+
+#[test]
+fn the_schema_is_printed_as_the_reference_has_it() {
+    let home = tempfile::tempdir().unwrap();
+    let ran = run(home.path(), &["schema"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert_eq!(ran.out, fs::read_to_string(here("docs/reference/scenario.schema.json")).unwrap());
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! `retrylab completions`: scripts for shells.
 
-use clap::CommandFactory;
-
-use super::{Answer, Cli};
+use super::Answer;
 use crate::error::Result;
 use crate::output::print;
 
@@ -18,7 +16,7 @@ pub struct Args {
 
 pub fn main(args: &Args) -> Result<Answer> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "retrylab", &mut script);
+    clap_complete::generate(args.shell, &mut super::command(), "retrylab", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(Answer::Yes)
 }

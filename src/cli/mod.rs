@@ -17,6 +17,7 @@ mod report;
 mod reproduce;
 mod run;
 mod schedule;
+mod schema;
 mod steady;
 mod stub;
 mod sweep;
@@ -79,6 +80,7 @@ enum Command {
     Check(check::Args),
     Presets(presets::Args),
     Schedule(schedule::Args),
+    Schema(schema::Args),
     Completions(completions::Args),
 }
 
@@ -86,6 +88,11 @@ enum Command {
 enum Answer {
     Yes,
     No,
+}
+
+/// The command line with its help, for pages that are made from it.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
 }
 
 /// Runs the command line of this process.
@@ -159,6 +166,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Check(args) => check::main(&args),
         Command::Presets(args) => presets::main(&args),
         Command::Schedule(args) => schedule::main(&args),
+        Command::Schema(args) => schema::main(&args),
         Command::Completions(args) => completions::main(&args),
     }
 }

@@ -22,12 +22,14 @@ use crate::units::Span;
 
 /// An exponential schedule: `min(cap, base · multiplier^n)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// Wait before the first retry, jitter apart.
     pub base: Span,
     /// Growth per retry, 1 to 1000; 2 by default.
     #[serde(default = "two")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 1000.0)))]
     pub multiplier: f64,
     /// Longest wait, jitter apart; at least `base`.
     pub cap: Span,
@@ -35,25 +37,29 @@ pub struct Schedule {
 
 /// A schedule with jitter on top: waits lie in [d, d + fraction·d).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Additive {
     /// Wait before the first retry, jitter apart.
     pub base: Span,
     /// Growth per retry, 1 to 1000; 2 by default.
     #[serde(default = "two")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 1000.0)))]
     pub multiplier: f64,
     /// Longest wait, jitter apart; at least `base`.
     pub cap: Span,
     /// Largest addition as a share of d, 0 to 10; 1 by default.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 10.0)))]
     pub fraction: f64,
 }
 
 /// Bounds of decorrelated jitter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Decorrelated {
-    /// Shortest wait.
+    /// Shortest wait, above 0s.
     pub base: Span,
     /// Longest wait; at least `base`.
     pub cap: Span,
@@ -86,28 +92,30 @@ impl After {
     }
 }
 
-/// The rule for the wait before a retry.
+/// The wait before a retry, with d = min(cap, base · multiplier^n), n = 0 before the first retry
+/// and U uniform on [0, 1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
-    /// Retry at once.
+    /// 0: it retries at once. Written `"no_backoff"`.
     NoBackoff,
-    /// Exponential without jitter.
+    /// d.
     #[serde(rename = "none")]
     NoJitter(Schedule),
-    /// Uniform between 0 and d.
+    /// d·U.
     FullJitter(Schedule),
-    /// Half fixed, half uniform.
+    /// d/2 + d/2·U.
     EqualJitter(Schedule),
-    /// The official SDKs' rule: up to a quarter shorter than d.
+    /// d·(1 - U/4), the rule of the official SDKs.
     SdkJitter(Schedule),
-    /// d and something on top.
+    /// d + fraction·d·U.
     AdditiveJitter(Additive),
-    /// Uniform between base and three times the previous wait.
+    /// min(cap, base + (3·previous wait - base)·U); the previous wait is `base` at first.
     DecorrelatedJitter(Decorrelated),
     /// A formula of one's own.
     Formula(Formula),
-    /// Waits from a list or a file.
+    /// Drawn from a list, written or measured.
     Table(WaitTable),
 }
 

@@ -17,31 +17,40 @@ use super::{AtOnce, RetryOn, Scope, SlidingCounts};
 use crate::rng::Stream;
 use crate::units::{Span, Time};
 
-/// A breaker as a scenario states it.
+/// A circuit breaker lets nothing through for a while after too many failures, and then tries with
+/// a few probes. It stands behind the semaphore, the pace and adaptive throttling. What it refuses
+/// fails at once, uses up an attempt, and is retried where `retry_on` says `refusals`. An outcome
+/// counts in the state (closed or half-open) in which its attempt was let through; an attempt that
+/// an outer limit of time cuts off says nothing and frees its place. Half-open begins with the
+/// first attempt after the open time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BreakerRule {
-    /// It opens after so many failures in a row; either this or `ratio`.
+    /// It opens after so many failures in a row; this or `ratio`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consecutive: Option<Consecutive>,
-    /// It opens when a share of attempts fails.
+    /// It opens when a share of the outcomes in a window failed; this or `consecutive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<FailureRatio>,
-    /// How long it stays open.
+    /// How long it stays open, above 0s.
     pub open: Span,
-    /// Uniform addition to `open`, as a share of it, 0 to 10; 0 by default.
+    /// Uniform addition to `open`, as a share of it, 0 to 10.
     #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 10.0), extend("default" = 0.0)))]
     pub open_jitter: f64,
-    /// What happens when it has been open long enough.
+    /// How it finds out whether it may close, once it has been open long enough.
     #[serde(default)]
     pub half_open: HalfOpen,
-    /// Whether it watches attempts, or whole calls with all their retries.
+    /// What is asked for, and counts.
     #[serde(default)]
     pub counts: Counts,
-    /// What it stops.
+    /// What it stops while it is not closed.
     #[serde(default, skip_serializing_if = "Stops::is_all")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "all")))]
     pub stops: Stops,
-    /// Which failures count; by default those that the layer retries. Every other end is a success.
+    /// Which failures count, written like `retry_on`; without it those that the layer retries.
+    /// Every other end is a success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<RetryOn>,
     /// Who shares it.
@@ -54,28 +63,35 @@ fn is_zero(number: &f64) -> bool {
 
 /// Failures in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Consecutive {
     /// How many, at least 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub failures: u32,
 }
 
 /// A share of failures in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FailureRatio {
     /// It opens at this share, above 0, at most 1.
+    #[cfg_attr(feature = "schema", schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0)))]
     pub failures: f64,
     /// Fewer outcomes than this in the window open nothing; at least 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub min_calls: u32,
     /// The window as time; either this or `last`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Span>,
-    /// In how many slices the window moves, 1 to 1000; 10 by default.
+    /// In how many slices the window moves, 1 to 1000.
     #[serde(default = "ten")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000)))]
     pub slices: u32,
     /// The window as a number of outcomes, 1 to 100,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 100000)))]
     pub last: Option<u32>,
 }
 
@@ -85,16 +101,19 @@ fn ten() -> u32 {
 
 /// How a breaker finds out whether it may close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct HalfOpen {
-    /// Probes under way at once; 1 by default.
+    /// Probes under way at once, or `"unlimited"`.
     pub probes: AtOnce,
-    /// Outcomes that it judges by, at least 1; 1 by default. No more probes are let through than these,
-    /// unless `probes` is unlimited.
+    /// Outcomes that it judges by, 1 to 100,000. No more probes are let through than these, unless
+    /// `probes` is unlimited.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 100000)))]
     pub trials: u32,
-    /// Failures among them that open it again, 1 to `trials`; 1 by default.
+    /// Failures among them that open it again, 1 to `trials`; otherwise it closes.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 100000)))]
     pub failures: u32,
-    /// Whether it waits for all of them.
+    /// When it decides.
     pub verdict: Verdict,
 }
 
@@ -106,6 +125,7 @@ impl Default for HalfOpen {
 
 /// When a half-open breaker decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// As soon as the outcomes to come cannot change it.
@@ -117,24 +137,26 @@ pub enum Verdict {
 
 /// What a breaker watches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {
     /// Every attempt of the layer: the breaker stands inside the retries.
     #[default]
     Attempts,
-    /// Every call into the layer: the breaker stands around the retries.
+    /// Every call into the layer, with all its retries: the breaker stands around them.
     Calls,
 }
 
 /// What a breaker stops while it is not closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stops {
     /// Every attempt, or call.
     #[default]
     All,
-    /// Retries of its layer. First attempts go through; what becomes of those that are sent while it
-    /// is not closed does not count.
+    /// Retries of its layer: first attempts go through, and those that are sent meanwhile do not
+    /// count. Needs `counts = "attempts"`.
     Retries,
 }
 

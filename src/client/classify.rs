@@ -4,48 +4,59 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Failure, Rejection};
 
-/// The kinds of failure that a layer retries.
+/// The kinds of failure that a layer retries. It decides in this order: `should_retry_header`,
+/// `never_codes`, `codes`, `unknown_codes`, then the status or the kind of failure.
 ///
 /// The default is the rule of the official SDKs: what the header `x-should-retry` says, else 408,
 /// 409, 429, every status of 500 and above, resets and timeouts. Source: openai-python 3.57.0,
 /// `_base_client.py`, `_should_retry`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct RetryOn {
     /// Statuses below 500 that are retried, or all that are when `server_errors` is false.
     pub statuses: Vec<u16>,
-    /// Every status of 500 and above.
+    /// Whether every status of 500 and above is retried.
     pub server_errors: bool,
-    /// Connections refused or reset before an answer.
+    /// Whether connections are retried that were refused, or reset before an answer.
     pub resets: bool,
-    /// Attempts that reached a limit of time.
+    /// Whether attempts are retried that reached a limit of time.
     pub timeouts: bool,
-    /// Streamed answers that broke off.
+    /// Which streams that broke off are asked for again.
     #[serde(skip_serializing_if = "BrokenStreams::is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "never")))]
     pub broken_streams: BrokenStreams,
-    /// Failures that a layer further inside has retried as long as it could: its attempts, its
-    /// budget or its deadline were used up.
+    /// Whether failures are retried that a layer further inside has retried as long as it could
+    /// (its attempts, budget or deadline used up); `false` makes them final, so that layers do not
+    /// multiply.
     #[serde(skip_serializing_if = "is_true")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = true)))]
     pub exhausted: bool,
-    /// Attempts that a breaker or a throttle of the client did not let through.
+    /// Whether attempts are retried that a breaker, adaptive throttling or a refusing pace of the
+    /// client did not send, this layer's or one further inside.
     #[serde(skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub refusals: bool,
-    /// Whether `x-should-retry` decides before everything else.
+    /// Whether `x-should-retry` (`true` or `false`) decides before everything else.
     pub should_retry_header: bool,
     /// Error codes that are never retried, whatever the status: a spend cap is not lifted by
     /// asking again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub never_codes: Vec<String>,
     /// Error codes that are retried, whatever the status.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     pub codes: Vec<String>,
-    /// Whether an answer with an error code that is in neither list goes by its status.
+    /// What an error code means that is in neither list.
     #[serde(skip_serializing_if = "UnknownCodes::is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "by_status")))]
     pub unknown_codes: UnknownCodes,
 }
 
 /// What an error code that is in no list means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownCodes {
     /// The status decides.
@@ -57,6 +68,7 @@ pub enum UnknownCodes {
 
 /// Which streamed answers that broke off are asked for again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BrokenStreams {
     /// None: the official SDKs' retries end at the head of the answer.

@@ -8,16 +8,22 @@ use serde::{Deserialize, Serialize};
 use super::Ratio;
 use crate::units::Span;
 
-/// The hedging of the innermost layer.
+/// An attempt that has not ended `after` so long gets another one beside it, and that one too, up
+/// to `max`; the first answer wins, and a failure counts only when nothing else is in flight. What
+/// becomes of the others is the provider's matter (`cancelled_work`): computed and billed, or
+/// stopped. Hedges share the permit, the timeout and the attempt of the one they stand beside, and
+/// count as retries in peaks. Not for streams, nor on a `host` with limits.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Hedge {
-    /// An attempt that has not ended for so long gets another beside it; above 0s.
+    /// How long an attempt takes before it gets another beside it; above 0s.
     pub after: Span,
-    /// Most of them per attempt, each `after` the one before; 1 to 3, 1 by default.
+    /// Most of them per attempt, each `after` the one before; 1 to 3.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 3)))]
     pub max: u32,
-    /// A budget of hedges per call into the layer.
+    /// A budget of hedges per call into the layer; without it, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Ratio>,
 }

@@ -10,81 +10,95 @@ use super::{
 };
 use crate::units::Span;
 
-/// The complete policy of one layer.
+/// One place in the client that retries. A failure that a layer does not retry becomes the failure
+/// of one attempt of the layer around it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Layer {
-    /// Its name in `--set client.layers.NAME.…`, tables and CSV.
+    /// Its name in `--set client.layers.NAME.…`, tables and CSV: letters, digits, `-`, `_`.
     pub name: String,
-    /// The preset that gives every key not written here.
+    /// The preset that gives every key not written here; see `retrylab presets`. An SDK is also
+    /// found by any version that a preset covers: `openai-python-2.46.0`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Attempts of a call, the first one included; 1 means no retry.
+    /// Attempts of a call, the first one included; 1 (no retry) to 1,000,000.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub max_attempts: u32,
     /// Wait before a retry.
     #[serde(default = "no_backoff")]
     pub backoff: Backoff,
-    /// Whether it waits once more after its last attempt, for nothing, before it gives up.
+    /// Whether it waits once more after its last attempt, for nothing, before it gives up, as
+    /// LiteLLM's router does.
     #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub wait_after_last: bool,
-    /// What is retried.
+    /// What is retried; without a word, by the rule of the official SDKs.
     #[serde(default)]
     pub retry_on: RetryOn,
-    /// What is made of Retry-After.
+    /// What is made of the server's Retry-After.
     #[serde(default)]
     pub retry_after: RetryAfter,
-    /// Limit of one attempt of this layer.
+    /// Limit of one attempt of this layer, above 0s; without it, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
-    /// Limit of the time until the provider has accepted an attempt; the innermost layer only.
+    /// Innermost layer only: limit of the time until the provider has accepted the attempt, counted
+    /// from the moment it is sent; then only `timeout` goes on. With hedges it ends when one of the
+    /// attempts is accepted. A preset gives it only to the innermost layer, and only where no
+    /// `timeout` is written. It matters where a `backlog` is slow to accept and where a `network`
+    /// is slow or loses attempts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connect_timeout: Option<Span>,
-    /// What the timeout limits.
+    /// What the timeout limits of a streamed answer.
     #[serde(default, skip_serializing_if = "TimeoutOf::is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "attempt")))]
     pub timeout_of: TimeoutOf,
     /// Whether a reply at the very instant of the timeout is in time.
     #[serde(default)]
     pub reply_at_timeout: ReplyAtTimeout,
-    /// Limit of a call over all its attempts; checked before sleeping.
+    /// Limit of a call over all its attempts, above 0s; checked before sleeping. Without it, none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Span>,
-    /// Whether it knows how much time the layers around it leave, their deadlines and timeouts: it gives up
-    /// at once rather than sleep past them.
+    /// Whether it knows how much time the layers around it leave (their deadlines and timeouts) and
+    /// gives up at once rather than sleep past them.
     #[serde(default, skip_serializing_if = "is_false")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub inherit_deadline: bool,
-    /// Retry budget.
+    /// Bounds the number of this layer's retries; without it, nothing does but `max_attempts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
-    /// Circuit breaker.
+    /// Circuit breaker: lets nothing through for a while after too many failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerRule>,
     /// Adaptive throttling: a client that is refused sends less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adaptive_throttle: Option<ThrottleRule>,
-    /// Hedging; the innermost layer only.
+    /// Innermost layer only: attempts that take long get another one beside them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedge: Option<Hedge>,
-    /// The rate at which attempts are sent.
+    /// The rate at which attempts are sent; without it, any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pace: Option<Pace>,
-    /// Limit of calls under way.
+    /// Limit of calls under way at once; without it, any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub semaphore: Option<SemaphoreSpec>,
     /// Whether each attempt goes to the next provider: the first to `[provider]`, the others to the
     /// `[[fallback]]` in their order, and then from the start again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub fallback: bool,
 }
 
 /// What a layer's timeout limits. It makes a difference for streamed answers only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutOf {
     /// The whole attempt.
     #[default]
     Attempt,
-    /// The time without a sign of life, as a read timeout does.
+    /// The time since the last sign of life, as read timeouts do.
     Silence,
     /// The time until the head of the answer.
     Head,
@@ -98,6 +112,7 @@ impl TimeoutOf {
 
 /// Whether a reply at the very instant of the timeout is in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyAtTimeout {
     /// It is delivered.

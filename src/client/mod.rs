@@ -43,14 +43,16 @@ pub use window::SlidingCounts;
 
 use serde::{Deserialize, Serialize};
 
-/// Who shares a semaphore, a budget or a breaker.
+/// Who shares something. Without `[[group]]` all clients are one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// Each client has its own.
     Client,
     /// All clients of a group share one.
     Group,
-    /// All clients share one.
+    /// All clients share one; of a layer, those of the same name in all groups, which must state
+    /// the same.
     Fleet,
 }

@@ -10,19 +10,21 @@ use crate::header::{HeaderValue, Kind, until_date};
 use crate::rng::Stream;
 use crate::units::{NANOS_PER_SECOND, Span};
 
-/// The rule of a layer.
+/// What a layer makes of the server's Retry-After.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RetryAfter {
     /// The header is not read.
     #[default]
     Ignore,
-    /// The header takes the place of the backoff.
+    /// The server's wait takes the place of the backoff.
     Obey(Obey),
 }
 
-/// How the header is obeyed. Without any key: exactly, to the nanosecond, without a ceiling.
+/// How the header is obeyed. Without any key: to the nanosecond and without a ceiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Obey {
     /// The ceiling; without it every wait is obeyed.
@@ -30,13 +32,15 @@ pub struct Obey {
     pub max: Option<Span>,
     /// What is made of a wait of exactly `max`.
     #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "obeyed")))]
     pub at_max: AtMax,
     /// What happens beyond `max`.
     pub beyond: Beyond,
     /// Random time added after the ceiling, so that nobody comes too early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<Added>,
-    /// The header moves the own schedule's wait t, within [t, t + window].
+    /// The backoff's wait t is moved towards the server's within [t, t + window], as the AWS SDKs
+    /// do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Span>,
     /// How odd values are read.
@@ -46,17 +50,18 @@ pub struct Obey {
 
 /// How values are read that libraries disagree about.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Reading {
-    /// What is made of 0.
+    /// What is made of a wait of 0.
     pub zero: Otherwise,
     /// What is made of a negative number or a date that has passed.
     pub negative: Otherwise,
-    /// What is made of text that is neither a number nor a date, and of NaN.
+    /// What is made of text that is neither number nor date, and of NaN.
     pub unreadable: Otherwise,
     /// What is made of an infinite number.
     pub infinite: Infinite,
-    /// Whether `retry-after-ms` is read, and before `retry-after`.
+    /// Whether `retry-after-ms` is read, before `retry-after`.
     pub millis: bool,
     /// Whether a `retry-after-ms` of 0 hides `retry-after`.
     pub zero_millis: ZeroMillis,
@@ -72,12 +77,15 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Random time on top of a wait w: uniform in [0, min(fraction · w, max)).
+/// Random time on top of a wait w: uniform in [0, min(fraction · w, max)); one of the two may be
+/// left out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Added {
     /// As a share of the wait, 0 to 10; without it only `max` bounds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 10.0)))]
     pub fraction: Option<f64>,
     /// The longest addition; without it only `fraction` bounds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -86,6 +94,7 @@ pub struct Added {
 
 /// What is made of a wait of exactly the ceiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AtMax {
     /// It is obeyed.
@@ -97,12 +106,13 @@ pub enum AtMax {
 
 /// What a client does when the server asks for more than its ceiling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Beyond {
     /// It waits by its own schedule instead.
     #[default]
     OwnSchedule,
-    /// It gives the request up.
+    /// The call is given up.
     Stop,
     /// It waits as long as the ceiling.
     Max,
@@ -112,6 +122,7 @@ pub enum Beyond {
 
 /// What a client does with a value that names no wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Otherwise {
     /// It waits by its own schedule.
@@ -123,6 +134,7 @@ pub enum Otherwise {
 
 /// What a client does with an infinite number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Infinite {
     /// It is beyond the ceiling; without a ceiling it is waited.
@@ -134,6 +146,7 @@ pub enum Infinite {
 
 /// Whether a `retry-after-ms` of 0 hides `retry-after`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ZeroMillis {
     /// It decides, and `retry-after` is not looked at.
@@ -145,6 +158,7 @@ pub enum ZeroMillis {
 
 /// Which numbers `retry-after` may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Seconds {
     /// Any.
@@ -156,6 +170,7 @@ pub enum Seconds {
 
 /// How long the wait until an HTTP date is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Dates {
     /// Until the date.

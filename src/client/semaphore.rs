@@ -7,14 +7,15 @@ use serde::{Deserialize, Serialize};
 use super::Scope;
 use crate::units::Time;
 
-/// A semaphore as a scenario states it.
-///
-/// A permit is held during the call into the inner layer and given back during the layer's own
-/// backoff.
+/// Calls under way at once; first come, first served, waiting as long as deadlines and outer
+/// timeouts let it (waiting counts). A permit is held during the call into the inner layer and
+/// given back during the layer's own backoff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SemaphoreSpec {
     /// Calls that may be under way at once, at least 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub permits: u32,
     /// Who shares it.
     pub scope: Scope,

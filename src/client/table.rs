@@ -10,15 +10,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::rng::Stream;
 use crate::units::Span;
 
-/// Waits per retry; after the last row, the last one holds.
+/// Waits per retry, written or read from a file; after the last row the last one repeats.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WaitTable {
-    /// A wait for each retry, or a list that one is drawn from, each as likely.
+    /// A wait for each retry, or a list of waits of which one is drawn, each as likely; this or
+    /// `file`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Choice>,
-    /// A CSV file with the columns `attempt` (which retry, from 1) and `wait_s`, one row per measured wait;
-    /// other columns are not read.
+    /// A CSV file, relative to the scenario's folder, with the columns `attempt` (which retry, from
+    /// 1) and `wait_s` (seconds), one row per measured wait; other columns are not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
     /// What the file holds, once it is read.

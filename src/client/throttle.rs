@@ -10,21 +10,26 @@ use serde::{Deserialize, Serialize};
 use super::{RetryOn, Scope, SlidingCounts};
 use crate::units::{Span, Time};
 
-/// The rule of a layer.
+/// A client that the provider refuses sends less: an attempt is not sent with probability max(0,
+/// (requests - k·accepted) / (requests + 1)), counted over `window`, those not sent included
+/// (Google SRE book, chapter 21).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThrottleRule {
-    /// Attempts that are sent for each accepted one, K; 1 to 1000, 2 by default.
+    /// Attempts that are sent for each accepted one; 1 to 1000.
     #[serde(default = "two")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 1000.0)))]
     pub k: f64,
-    /// The time that is looked back, 2 min by default.
+    /// The time that is looked back.
     #[serde(default = "two_minutes")]
     pub window: Span,
-    /// In how many slices it moves, 1 to 1000; 12 by default.
+    /// In how many slices it moves, 1 to 1000.
     #[serde(default = "twelve")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000)))]
     pub slices: u32,
-    /// Which failures are refusals of the provider; by default those that the layer retries. Everything else
-    /// is accepted.
+    /// Which failures are refusals of the provider, written like `retry_on`; without it those that
+    /// the layer retries. Everything else is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<RetryOn>,
     /// Who shares it.

@@ -11,6 +11,7 @@ use crate::units::round_nanos;
 /// Points (share, value): so large a share of the samples is at most the value. Between two points values are
 /// uniform; two points with one value are a share of samples that all have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Quantiles<Q> {
     /// From share 0 to share 1, both ascending.

@@ -6,14 +6,18 @@ use crate::dist::{Distribution, Sampler};
 use crate::rng::{Purpose, Stream, Streams};
 use crate::units::Span;
 
-/// A network as a scenario states it.
+/// The network to the provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
-    /// Time from the client to the provider, and again from the provider to the client; each way
-    /// of each attempt draws its own.
+    /// A duration or a law, drawn anew for each way of each attempt: from the client to the
+    /// provider, and back for all that is said to an attempt (so the parts of a streamed answer
+    /// keep their order).
     pub latency: Distribution<Span>,
-    /// Share of attempts, and again of answers, that are lost and never heard of, 0 to 1.
+    /// Share of attempts, and again of what comes back, that is lost, 0 to 1; a client hears
+    /// nothing and waits until a limit of time. Answers that get lost are billed.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub loss: f64,
 }
 

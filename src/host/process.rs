@@ -6,23 +6,29 @@ use serde::{Deserialize, Serialize};
 use super::Connections;
 use crate::units::{Span, Time};
 
-/// Where the clients of a group run, as a scenario states it.
+/// Where clients run. An attempt that all layers have let through needs a connection, then the
+/// process of its client, and then goes through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Host {
-    /// Processes, at least 1; client i runs in process i mod `processes`.
+    /// Processes, at least 1; client i runs in process i mod `processes`. 200 clients in one
+    /// process are not 200 machines: `cpu_per_attempt` takes their sends apart.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub processes: u32,
-    /// Time that an attempt keeps its process busy before it is sent: building the request,
-    /// serialising, encrypting. A process does this for one attempt after the other.
+    /// Time that an attempt keeps its process busy before it is sent, one after the other in the
+    /// order in which they ask; first attempts and retries alike. An attempt that would get its
+    /// turn only when its time is over takes none.
     pub cpu_per_attempt: Span,
-    /// Time that an answer, good or bad, keeps the process busy before its client knows it; it
-    /// stands in the same line.
+    /// Time that an answer or an error keeps the process busy before its client knows it, in the
+    /// same line: when 200 clients start at once, the first answer is read after all of them have
+    /// sent. Limits of time go on meanwhile.
     pub cpu_per_answer: Span,
-    /// Limit of connections; without it, there is always one.
+    /// Connection pool; without it, there is always a connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<Connections>,
-    /// Whether waiting for a connection and for the process counts towards the timeout of the
-    /// innermost layer.
+    /// Whether waiting for a connection and the process counts towards the timeout of the innermost
+    /// layer. Outer timeouts and deadlines count it always.
     pub timeout_starts: TimeoutStarts,
 }
 
@@ -41,6 +47,7 @@ impl Default for Host {
 /// When the timeout of the innermost layer starts. Outer layers and deadlines always count what
 /// an attempt waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeoutStarts {
     /// With the attempt, before it waits.

@@ -47,48 +47,77 @@ impl Group {
     }
 }
 
-/// The document as it is written.
+/// A scenario of retrylab: clients, the provider, what goes wrong, and how it is measured.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(rename = "Scenario"))]
 pub(super) struct File {
+    /// Version of the format; 1.
     #[serde(default = "format_1")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1)))]
     format: u32,
+    /// One line for tables and plots.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    /// Where the requests come from. Either this or `[[group]]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     workload: Option<Workload>,
+    /// What requests ask for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<Request>,
+    /// What the provider does.
     #[serde(default)]
     provider: Provider,
+    /// Further providers, with a name and all the keys of `[provider]`, nothing shared with it; at
+    /// most 15. A layer with `fallback = true` goes around them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = [])))]
     fallback: Vec<Provider>,
+    /// What the clients do about failures, and where they run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client: Option<Client>,
+    /// Groups of clients of several kinds, in place of `[workload]`, `[request]` and `[client]`; at
+    /// most 64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     group: Option<Vec<NamedGroup>>,
+    /// What sets off a collapse: every run is made twice, with it and without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trigger: Option<Trigger>,
+    /// How it is measured.
     #[serde(default)]
     measure: Measure,
+    /// A gate: what the mean of a metric over replications must be, as `METRIC = "COMPARISON"`,
+    /// such as `success_ratio = ">= 0.999"`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     expect: BTreeMap<String, String>,
 }
 
-/// `[[group]]`.
+/// A group: clients that are alike.
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(rename = "Group"))]
 struct NamedGroup {
+    /// Its name: letters, digits, `-`, `_`. Its random numbers follow it, and metrics of it are
+    /// called `group_NAME_METRIC`.
     name: String,
+    /// Its class in the provider's queue, 0 (first) to 9 (last). Needs a queue.
     #[serde(default, skip_serializing_if = "is_0")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 9), extend("default" = 0)))]
     priority: u8,
+    /// Where its requests come from.
     workload: Workload,
+    /// What its requests ask for.
     #[serde(default)]
     request: Request,
+    /// The layers of its clients, innermost first; none means a single attempt.
     #[serde(default)]
     layers: Vec<Layer>,
+    /// Where its clients run; without it, attempts never wait before they are sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     host: Option<Host>,
+    /// The network to the provider; without it, attempts and answers take no time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     network: Option<Network>,
 }

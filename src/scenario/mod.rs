@@ -13,6 +13,8 @@ mod parts;
 mod print;
 mod problem;
 mod providers;
+#[cfg(feature = "schema")]
+mod schema;
 mod set;
 mod size;
 mod trigger;
@@ -22,6 +24,8 @@ pub use document::{Document, typed};
 pub use group::Group;
 pub use print::{canonical, digest, marked};
 pub use problem::{MAX_REPLICATIONS, Step, alike, locate, suggest};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use set::parse_value as setting_value;
 pub use size::{MemoryLimit, parse_bytes};
 pub use trigger::Trigger;
@@ -70,19 +74,26 @@ fn format_1() -> u32 {
     1
 }
 
-/// Tokens of a request.
+/// What requests ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Request {
-    /// Prompt tokens.
+    /// Prompt tokens, at most 1e9. A trace brings its own.
     pub input_tokens: Distribution<Count>,
-    /// Tokens of the answer.
+    /// Tokens of the answer, at most 1e9. A trace brings its own.
     pub output_tokens: Distribution<Count>,
-    /// Whether answers are streamed: the head comes when service starts, then token by token.
+    /// Whether answers are streamed. The head comes when service starts, the first token after
+    /// `service.tokens.first` (at once with other kinds of service), the others evenly until the
+    /// end. A request whose stream breaks off after the first token, and is not retried, is
+    /// *partial*.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub stream: bool,
-    /// Whether a request has an idempotency key, the same for all its attempts. Without a word of
-    /// it, repeated effects are not counted.
+    /// Whether all attempts of a request have the same idempotency key, so that a provider with
+    /// `idempotency` attaches a repeat to the work that is under way or done; not with streams.
+    /// Either answer counts repeated effects (`repeated_effects`): work that was done for a request
+    /// for which it had been done before. Without a word of it they are not counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<bool>,
 }
@@ -95,11 +106,13 @@ impl Default for Request {
     }
 }
 
-/// The provider.
+/// What stands between attempts and their answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Provider {
-    /// Its name in metrics; without it, "provider". Every one that is fallen back to has one.
+    /// Its name in metrics: letters, digits, `-`, `_`. Every one that is fallen back to needs one;
+    /// the first is "provider" without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Attempts in service at once; without it, unlimited. 0 is a total outage.
@@ -108,17 +121,19 @@ pub struct Provider {
     /// Waiting places in front of service; without it, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// What becomes of work whose client has gone.
+    /// What becomes of work whose client has gone (a timeout, a deadline).
     pub cancelled_work: CancelledWork,
-    /// Status when no place is free.
+    /// Status of an answer when no place is free, 400 to 599.
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     pub overload_status: u16,
-    /// Service time.
+    /// Service time of an attempt.
     pub service: Service,
-    /// How many times as long service takes when all places are busy at its start, 1 to 1000;
-    /// evenly less with fewer of them.
+    /// How many times as long service takes that starts when all places are busy, 1 to 1000; with
+    /// fewer of them evenly less. Needs `concurrency`; without it, 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 1000.0)))]
     pub slower_when_full: Option<f64>,
-    /// Listen backlog; without it, no connection is ever reset.
+    /// Connections that wait to be accepted; without it, no connection is ever reset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backlog: Option<Backlog>,
     /// What is made of idempotency keys; without it they are ignored.
@@ -131,13 +146,14 @@ pub struct Provider {
     /// conflict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<Row>,
-    /// Rate limits.
+    /// What it lets through; beyond it the answer is 429.
     pub limits: Limits,
     /// What is billed, and its price.
     pub billing: Billing,
-    /// Faults on a timeline.
+    /// Faults on a timeline, each a table with one key that names its kind. At one instant faults
+    /// and operators come first, in the order in which they are written.
     pub faults: Vec<Fault>,
-    /// What operators do, on the same timeline.
+    /// What operators do on the same timeline, each a table with one key that names its kind.
     pub actions: Vec<Action>,
 }
 
@@ -190,8 +206,9 @@ impl Provider {
     }
 }
 
-/// The client.
+/// What clients do about failures, and where they run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Client {
     /// Its layers, innermost first; none means a single attempt.
@@ -204,39 +221,49 @@ pub struct Client {
     pub network: Option<Network>,
 }
 
-/// How a scenario is measured.
+/// How the scenario is measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
-    /// Window of load peaks.
+    /// Window of load peaks, above 0s.
     pub window: Span,
-    /// Window of load curves in windows.csv and pictures, a whole multiple of `window`; by
-    /// default the same. A long storm with short peaks has curves of a readable length by it.
+    /// Window of load curves in windows.csv and pictures, a whole multiple of `window`; without it,
+    /// the same. A long storm with short peaks has curves of a readable length by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub curve: Option<Span>,
-    /// The windows in which goodput is set against demand; without it they are watched only where
-    /// there is a trigger or a ramp that turns back.
+    /// Windows in which goodput (requests answered) is set against demand (requests created),
+    /// counted back from the horizon. Without it they are watched only where there is a trigger or
+    /// a ramp that comes back: each 1/100 of the horizon, the last 10 of them as the end of the
+    /// run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// Nothing happens at or after this instant.
+    /// Nothing happens at or after this instant; above 0s, at most 10,000,000 windows.
     pub horizon: Span,
-    /// Replications, unless the command line says otherwise.
+    /// Replications, unless `--replications` says otherwise; 1 to 1,000,000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub replications: u32,
     /// How many retries of a request are watched one by one (`retry_1_peak_bin`, …), 0 to 64.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 64)))]
     pub per_retry: u32,
-    /// Most events at one instant before the run is taken for a livelock; by default 1,000,000
-    /// and 100 per client or job.
+    /// More events than this at one instant are taken for a livelock; without it, 1,000,000 and 100
+    /// per client or job. At least 1.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub events_per_instant: Option<u64>,
 }
 
-/// Windows in which goodput is set against demand, counted back from the horizon.
+/// Windows in which goodput is set against demand, counted back from the horizon; at most
+/// 10,000,000 in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Health {
-    /// Their length.
+    /// Their length, above 0s.
     pub window: Span,
-    /// How many of them are the end of the run.
+    /// How many of them are the end of the run (`collapsed_at_end`, `goodput_at_end`, …), at least
+    /// 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub last: u32,
 }
 

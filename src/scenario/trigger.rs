@@ -14,13 +14,16 @@ use super::{Document, Scenario};
 use crate::error::Result;
 use crate::units::Span;
 
-/// What sets off a collapse.
+/// What sets off a collapse. A run that ends in collapse is metastable only when the same run
+/// without its trigger does not; so every run is made twice, with the same random numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Trigger {
-    /// When it is over; recovery is measured from here.
+    /// When it is over, before the horizon; `recovery_s` is measured from here.
     pub to: Span,
-    /// Settings `path=value`, as `--set` takes them, that make the scenario without it.
+    /// Settings `path=value`, as `--set` takes them, that make the scenario without it: of any
+    /// section but `[measure]`, `[trigger]` and `[expect]`. At least one.
     pub without: Vec<String>,
 }
 

@@ -13,13 +13,14 @@ use crate::units::{Rate, Span, Time};
 
 /// One action, written as a table with one key that names its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
     /// No attempt is let in for a while.
     Pause(Pause),
     /// A growing share of attempts is let in.
     Ramp(Ramp),
-    /// Connections are refused for a while.
+    /// Connections are reset for a while.
     CutOff(CutOff),
     /// The provider has another number of places from now on.
     Concurrency(SetConcurrency),
@@ -31,6 +32,7 @@ pub enum Action {
 
 /// During [from, to) no attempt is let in; admitted work goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Pause {
     /// Its start.
@@ -40,13 +42,15 @@ pub struct Pause {
     /// What becomes of arrivals.
     #[serde(default)]
     pub arrivals: PausedArrivals,
-    /// The status of a refusal.
+    /// The status of a refusal, 400 to 599.
     #[serde(default = "unavailable")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     pub status: u16,
 }
 
 /// What a pause does with arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PausedArrivals {
     /// They are refused at once.
@@ -56,26 +60,32 @@ pub enum PausedArrivals {
     Held,
 }
 
-/// During [from, to) a share of attempts is let in that goes evenly from `start` to `end`; the
-/// others are refused at once. After it all are let in.
+/// During [from, to) a share of attempts is let in that goes evenly from `start` to `end`, drawn
+/// anew for each attempt; the others are refused at once. After it all are let in.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(rename = "ShareRamp"))]
 pub struct Ramp {
     /// Its start.
     pub from: Span,
     /// Its end.
     pub to: Span,
     /// Share let in at the start, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub start: f64,
     /// Share let in at the end, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub end: f64,
-    /// The status of a refusal.
+    /// The status of a refusal, 400 to 599.
     #[serde(default = "unavailable")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     pub status: u16,
 }
 
-/// During [from, to) connections are refused.
+/// During [from, to) connections are reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CutOff {
     /// Its start.
@@ -86,6 +96,7 @@ pub struct CutOff {
 
 /// From `at` on the provider has this many places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetConcurrency {
     /// When.
@@ -94,14 +105,15 @@ pub struct SetConcurrency {
     pub places: u32,
 }
 
-/// From `at` on a limit has another rate. What a bucket holds stays, as far as it has room; what a
-/// window has let through stays.
+/// From `at` on a limit has another rate, and another burst if one is written. What a bucket holds
+/// stays, as far as it has room; what a window has let through stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetLimit {
     /// When.
     pub at: Span,
-    /// Which limit.
+    /// Which limit; one on attempts or tokens per time.
     pub of: LimitKind,
     /// The new rate.
     pub rate: Rate,
@@ -117,8 +129,9 @@ impl SetLimit {
     }
 }
 
-/// Attempts of a layer that start at or after `at` have this timeout.
+/// Attempts of the client's layer that start at or after `at` have this timeout.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetTimeout {
     /// When.

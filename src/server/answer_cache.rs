@@ -13,17 +13,21 @@ use serde::{Deserialize, Serialize};
 use crate::rng::{Purpose, Streams};
 use crate::units::{Span, Time};
 
-/// The cache as a scenario states it. Each request asks for one of its entries, all equally often,
-/// and its retries for the same one.
+/// A cache of answers. Each request asks for one of its entries, all equally often, and its retries
+/// for the same one. What is held takes `hit` in place of the service, and a place like other work;
+/// what is not takes the whole service and fills the cache when it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AnswerCache {
-    /// What can be asked for, and held.
+    /// What can be asked for, and held; 1 to 100,000,000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 100000000)))]
     pub entries: u32,
     /// Service time of a request whose entry is held.
     pub hit: Span,
     /// Share of the entries that is held at the start, 0 to 1.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub filled: f64,
     /// How long an entry is held after it was filled; without it, for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +39,7 @@ pub struct AnswerCache {
 
 /// Which work fills the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FilledBy {
     /// Work whose client still waits when it is done: the client fills the cache (look-aside).

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
-/// The backlog as a scenario states it.
+/// Connections that wait to be accepted; beyond the limit they are reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Backlog {
     /// Connections that can wait, the one being accepted not counted.

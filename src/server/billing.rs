@@ -19,45 +19,51 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
-/// Billing as a scenario states it.
+/// What is billed at which price. Refusals, errors, resets and lost work are free under every rule.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Billing {
-    /// Which events are billed.
+    /// Which work is billed.
     #[serde(default)]
     pub rule: BillingRule,
-    /// A price list by name; see `retrylab presets`.
+    /// A price list by name; see `retrylab presets`. What is written beside it wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub price: Option<String>,
-    /// US dollars per million input tokens.
+    /// US dollars per million input tokens, 0 to 1,000,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1000000.0)))]
     pub input_usd_per_mtok: Option<f64>,
-    /// US dollars per million input tokens that are read from the prompt cache.
+    /// US dollars per million input tokens that are read from the prompt cache, 0 to 1,000,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1000000.0)))]
     pub cached_input_usd_per_mtok: Option<f64>,
-    /// US dollars per million output tokens.
+    /// US dollars per million output tokens, 0 to 1,000,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1000000.0)))]
     pub output_usd_per_mtok: Option<f64>,
-    /// How long the provider remembers the prompt of a request after its last use; without it,
-    /// nothing is remembered.
+    /// How long the provider remembers the prompt of a request after its last use: a retry within
+    /// it pays the cached price for its prompt. Without it, nothing is remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_lifetime: Option<Span>,
     /// With `cancel_aware`: how long output is still generated, and billed, after its client has
-    /// gone; 0s without it.
+    /// gone; the place is free at once. 0s without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_lag: Option<Span>,
 }
 
 /// Which events are billed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BillingRule {
-    /// All work that was begun in full, also when its client has gone.
+    /// Work that is finished, and work that is stopped because its client has gone, in full.
     #[default]
     Strict,
-    /// Work that is stopped as far as it has come.
+    /// Stopped work with its prompt and the output so far; the rest in full.
     CancelAware,
-    /// Only what is delivered.
+    /// Only answers whose client still waits when they are finished, or that are kept for a repeat
+    /// (`idempotency`).
     FreeErrors,
 }
 

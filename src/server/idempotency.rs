@@ -11,8 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{Span, Time};
 
-/// What a provider does with idempotency keys.
+/// What a provider does with idempotency keys: a repeat with the key of a request that is waiting
+/// or in service waits for the same answer, and gets it at once when it is done. It takes no place,
+/// no limit and no bill. Work that fails is forgotten. Faults and operators come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Idempotency {
     /// How long an answer is remembered, from the end of its work.

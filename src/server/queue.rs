@@ -10,18 +10,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
-/// The queue in front of the concurrency limit.
+/// The waiting places in front of service, and the order in which work leaves them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Queue {
-    /// First in, first out.
+    /// First come, first served.
     Fifo(Line),
-    /// Last in, first out.
+    /// Newest first.
     Lifo(Line),
 }
 
 /// What a queue holds and what it drops.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     /// Waiting places; work in service is not counted. Without it the queue is unbounded.
@@ -41,20 +43,23 @@ pub struct Line {
 
 /// What a full queue does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
-    /// It refuses the arrival.
+    /// It is answered with the overload status.
     #[default]
     Refuse,
-    /// It drops what has waited longest and takes the arrival in.
+    /// What has waited longest is answered with the overload status, and the arrival takes its
+    /// place.
     DropOldest,
 }
 
 /// What becomes of work whose client has gone (a timeout, a deadline).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CancelledWork {
-    /// The provider does not notice: it stays in the queue, is computed and billed.
+    /// Nobody notices: it keeps its place, is done and billed.
     #[default]
     Computed,
     /// It leaves the queue, or its service stops, at once; its place is free.

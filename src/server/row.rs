@@ -12,11 +12,15 @@ use serde::{Deserialize, Serialize};
 use super::Caller;
 use crate::client::Scope;
 
-/// Rows as a scenario states them: all work of a scope is for one row.
+/// Optimistic concurrency: work reads the version of a row when its service starts and writes when
+/// it is done. When another write has stood in between it has been in vain: it ends with `status`,
+/// unbilled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Row {
     /// Status of a write that finds another version than was read, 400 to 599.
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     pub status: u16,
     /// Whose work is for the same row.
     pub shared_by: Scope,

@@ -8,16 +8,19 @@ use crate::units::Span;
 /// made together. The next step needs all answers of the last one; when a call has no whole
 /// answer, its task has failed as soon as the other calls of the step are over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Agents {
     /// Tasks of all clients together; each takes the next one when its last one is over. One per
     /// client by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u32>,
-    /// Steps of a task, 1 or more.
+    /// Steps of a task, one after the other; 1 or more.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub steps: u32,
-    /// Calls of a step, 1 or more.
+    /// Calls of a step, made at once; 1 or more.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub fan_out: u32,
     /// Time between the last answer of a step and the calls of the next one: tools, thinking.
     #[serde(default)]

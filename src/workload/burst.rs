@@ -7,9 +7,10 @@ use crate::units::{Span, Time};
 
 /// One request per client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Burst {
-    /// When.
+    /// When the first request comes.
     #[serde(default)]
     pub at: Span,
     /// Requests are spread uniformly over [at, at + spread); 0s: all at one instant.

@@ -15,8 +15,9 @@ use crate::dist::standard_normal;
 use crate::math;
 use crate::rng::Stream;
 
-/// A law of gaps as a scenario states it.
+/// A law of the gaps between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Gaps {
     /// Gamma.
@@ -29,9 +30,12 @@ pub enum Gaps {
 
 /// The one number of a law with mean 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Coefficient of variation, 0.01 to 100.
+    /// Coefficient of variation, standard deviation over mean: below 1 more regular than a Poisson
+    /// stream, above 1 in bursts. 0.01 to 100.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.01, max = 100.0)))]
     pub cv: f64,
 }
 

@@ -44,32 +44,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
-/// The workload as a scenario states it: exactly one kind.
+/// Where the requests of a group come from: exactly one kind, and its clients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// Clients; workers in a closed loop.
+    /// Clients; workers of a closed loop. At least 1.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub clients: u32,
-    /// Unequal clients; without it, requests belong to all in turn.
+    /// Unequal clients of a stream or a trace: a request belongs to a client at random. Without it,
+    /// requests belong to all clients in turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shares: Option<Shares>,
-    /// All clients at once.
+    /// One request per client, all of them at once or nearly so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<Burst>,
-    /// A Poisson stream.
+    /// A Poisson stream of requests; request i belongs to client i mod `clients`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poisson: Option<Poisson>,
-    /// A stream that grows, or dies down.
+    /// A Poisson stream that grows, or dies down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ramp: Option<Ramp>,
-    /// A stream that comes in turns.
+    /// A Poisson stream that comes in turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_off: Option<OnOff>,
-    /// A stream with one spike.
+    /// A Poisson stream with one spike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spike: Option<Spike>,
-    /// A stream with a law of gaps.
+    /// A stream whose gaps have a law of their own, more regular or burstier than a Poisson stream.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub renewal: Option<Renewal>,
     /// Workers that draw from a queue of jobs.
@@ -78,7 +81,7 @@ pub struct Workload {
     /// Tasks of several calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agents: Option<Agents>,
-    /// Recorded arrivals.
+    /// Recorded arrivals, with tokens of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceFile>,
 }

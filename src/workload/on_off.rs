@@ -7,6 +7,7 @@ use crate::units::{Rate, Span};
 
 /// Poisson arrivals at one rate and at another in turn, beginning with `on`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
     /// Rate while it is on.

@@ -8,6 +8,7 @@ use crate::units::{NANOS_PER_SECOND, Rate, Span, Time};
 
 /// Independent exponential gaps between requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
     /// Demand: new requests per unit of time.

@@ -8,7 +8,9 @@ use crate::units::{Rate, Span};
 /// Poisson arrivals whose rate goes in a straight line from one value to another, and stays there or
 /// goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(rename = "RateRamp"))]
 pub struct Ramp {
     /// Rate at t = 0.
     pub from: Rate,

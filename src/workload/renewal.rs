@@ -11,12 +11,14 @@ use crate::units::{Rate, Span};
 /// whose clock runs at the rate: with exponential gaps a Poisson stream, with others bursty or regular
 /// at every load (M. Berman, "Inhomogeneous and modulated gamma processes", Biometrika 68 (1981)).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Renewal {
     /// One rate; this or `rates`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// How long which rate holds, one after the other; then no request comes.
+    /// How long which rate holds, one after the other, such as `[["10s", "5/s"], ["1min", "0/s"]]`; then
+    /// no request comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rates: Option<Vec<(Span, Rate)>>,
     /// The law of gaps; exponential without it.

@@ -10,29 +10,36 @@ use crate::dist::standard_normal;
 use crate::math;
 use crate::rng::{Purpose, Streams};
 
-/// The law of the shares.
+/// The law by which requests are shared out among unequal clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shares {
-    /// In proportion to 1, 2^-exponent, 3^-exponent, …; client 0 has the largest share.
+    /// In proportion to a power of the client's rank: 1, 2^-exponent, 3^-exponent, …; client 0 has
+    /// the largest share.
     Zipf(Zipf),
     /// In proportion to independent lognormal weights, drawn anew in every replication.
     Lognormal(LognormalWeights),
 }
 
-/// Parameters of `zipf`.
+/// Shares in proportion to a power of the client's rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Zipf {
-    /// 0: all alike (at random), 1: halves, thirds, …; 0 to 10.
+    /// 0: all alike (at random), 1: halves, thirds, …; 0 to 10. With 1.2 and 100 clients the first
+    /// one has 28 %.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 10.0)))]
     pub exponent: f64,
 }
 
-/// Parameters of `lognormal`.
+/// Shares in proportion to independent lognormal weights, drawn anew in every replication.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LognormalWeights {
     /// Standard deviation of the weights' logarithm, 0 to 10.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 10.0)))]
     pub sigma: f64,
 }
 

@@ -7,6 +7,7 @@ use crate::units::{Rate, Span};
 
 /// Poisson arrivals at one rate, and at a higher one in [from, to).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Spike {
     /// Rate before and after.

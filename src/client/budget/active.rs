@@ -10,22 +10,24 @@ use serde::{Deserialize, Serialize};
 use super::{Held, Range};
 use crate::client::Scope;
 
-/// The rule.
+/// Envoy: a retry is sent while the active ones are fewer than max(`ratio` · base, `floor`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ActiveRetries {
     /// Active retries as a share of the base, 0 to 1; Envoy's `budget_percent`, 0.2 there.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub ratio: f64,
-    /// Retries that are let through whatever the base; Envoy's `min_retry_concurrency`, 3 by default.
+    /// Retries that are let through whatever the base; Envoy's `min_retry_concurrency`.
     #[serde(default = "three")]
     pub floor: u32,
-    /// From when on a retry is active; until its end, or until it is cut off.
+    /// From when on a retry is active, to its end or until it is cut off.
     #[serde(default)]
     pub taken_at: PermitTaken,
     /// What the budget is a share of.
     #[serde(default)]
     pub base: ActiveBase,
-    /// Whether ratio · base is cut to a whole number, as in Envoy; true by default.
+    /// Whether ratio · base is cut to a whole number, as in Envoy.
     #[serde(default = "yes")]
     pub whole: bool,
     /// Who shares it.
@@ -34,6 +36,7 @@ pub struct ActiveRetries {
 
 /// From when on a retry is active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PermitTaken {
     /// From its decision on: also while it waits in its backoff.
@@ -45,6 +48,7 @@ pub enum PermitTaken {
 
 /// What the budget is a share of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ActiveBase {
     /// Attempts of the layer that are under way; the one that has just failed is not.

@@ -6,29 +6,38 @@ use serde::{Deserialize, Serialize};
 use super::{Range, units};
 use crate::client::Scope;
 
-/// A budget of retries per call into the layer.
+/// Every call into the layer deposits `of_requests` of a retry; at most `burst` are saved up, and
+/// there at first: a herd of any size has `burst` retries at once.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Ratio {
     /// Retries per call into the layer in the long run, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub of_requests: f64,
-    /// Retries that can be saved up; the budget starts with them. 10 by default.
+    /// Retries that can be saved up, and are there at first; 0 to 1e9.
     #[serde(default = "ten")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub burst: f64,
     /// Who shares it.
     pub scope: Scope,
 }
 
-/// A budget refilled by successes.
+/// A bucket that is full at first; every success deposits `refill_per_success`, a retry takes
+/// `cost`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TokenBucket {
-    /// Most tokens it holds; it starts full.
+    /// Most tokens it holds; it starts full. 0 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub capacity: f64,
-    /// Tokens that a success puts in.
+    /// Tokens that a success puts in, 0 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub refill_per_success: f64,
-    /// Tokens that a retry takes; 1 by default.
+    /// Tokens that a retry takes, 0 to 1e9.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub cost: f64,
     /// Who shares it.
     pub scope: Scope,

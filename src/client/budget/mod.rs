@@ -34,8 +34,11 @@ fn units(tokens: f64) -> u64 {
     (tokens * TOKEN as f64 + 0.5) as u64
 }
 
-/// A retry budget as a scenario states it.
+/// A retry budget; a retry that it refuses gives the call up. It counts the retries of its own
+/// layer. At one instant failures are handled in the order of the requests' ranks, and each sees
+/// what those before it have left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Budget {
     /// Retries as a share of calls into the layer (Google SRE book, chapter 21: 10 %).

@@ -11,28 +11,37 @@ use super::{Range, units};
 use crate::answer::Failure;
 use crate::client::Scope;
 
-/// The rule.
+/// AWS SDKs: a retry takes `cost`, or the cost of its kind of failure; a success after a retry
+/// gives back what the last one took, one without a retry `first_success`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RetryQuota {
-    /// Most tokens, 500 in all SDKs; it starts full.
+    /// Most tokens, 500 in all SDKs; it starts full. 0 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub capacity: f64,
-    /// Tokens that a retry takes, unless a key below says otherwise.
+    /// Tokens that a retry takes, unless a key below says otherwise; 0 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub cost: f64,
-    /// After a 429.
+    /// After a 429; `cost` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub throttled_cost: Option<f64>,
-    /// After a status of 500 and above.
+    /// After a status of 500 and above; `cost` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub server_error_cost: Option<f64>,
-    /// After a limit of time was reached.
+    /// After a limit of time was reached; `cost` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub timeout_cost: Option<f64>,
-    /// After a connection was reset, or a stream broke off.
+    /// After a connection was reset, or a stream broke off; `cost` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub reset_cost: Option<f64>,
-    /// Tokens that a success at the first attempt gives; 1 by default.
+    /// Tokens that a success at the first attempt gives.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub first_success: f64,
     /// Who shares it; in the SDKs the calls of one client object.
     pub scope: Scope,

@@ -10,24 +10,31 @@ use super::Range;
 use crate::client::{Scope, SlidingCounts};
 use crate::units::{Span, Time};
 
-/// The rule.
+/// Finagle, tower: `ratio` retries per deposit of the last `window`, which moves in `slices`, and
+/// `reserve_per_s` retries per second without any; a retry that was taken expires with the window
+/// like a deposit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RecentRatio {
     /// Retries per deposit, above 0, at most 1; Finagle and tower 0.2.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1e-6, max = 1.0)))]
     pub ratio: f64,
     /// The window, "10s" in Finagle and tower.
     pub window: Span,
-    /// In how many slices it moves, 1 to 1000; 10 by default.
+    /// In how many slices it moves, 1 to 1000.
     #[serde(default = "ten")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000)))]
     pub slices: u32,
     /// Retries per second that are allowed without any deposit, 0 to 1,000,000; 10 in Finagle and tower.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e6)))]
     pub reserve_per_s: f64,
     /// What deposits.
     pub deposit: Deposit,
-    /// In how many whole parts a deposit is counted: 1000 in Finagle, 1 in tower. A retry takes parts / ratio, cut to
-    /// a whole number. 1 to 1,000,000; 1000 by default.
+    /// In how many whole parts a deposit is counted: 1000 in Finagle, 1 in tower. A retry takes
+    /// parts / ratio, cut to a whole number. 1 to 1,000,000.
     #[serde(default = "thousand")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub parts: u32,
     /// Who shares it.
     pub scope: Scope,
@@ -35,6 +42,7 @@ pub struct RecentRatio {
 
 /// What deposits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Deposit {
     /// Every call into the layer.

@@ -10,13 +10,18 @@ use serde::{Deserialize, Serialize};
 use super::{Range, TOKEN, units};
 use crate::client::Scope;
 
-/// The rule as a service config states it.
+/// gRPC: every failure that is retried takes 1 token, also that of the last attempt; every success
+/// adds `token_ratio`; a retry is sent while more than half of `max_tokens` are left, after its
+/// failure was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RetryThrottling {
-    /// Tokens at the start, and most tokens; above 0, at most 1000.
+    /// Tokens at the start, and most tokens; 0.001 to 1000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.001, max = 1000.0)))]
     pub max_tokens: f64,
-    /// Tokens that a success adds, above 0, at most 1000; gRPC keeps three decimals.
+    /// Tokens that a success adds, 0.001 to 1000; gRPC keeps three decimals.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.001, max = 1000.0)))]
     pub token_ratio: f64,
     /// Who shares it; in gRPC the calls of a channel to one server name.
     pub scope: Scope,

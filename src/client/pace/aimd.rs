@@ -9,8 +9,10 @@ use super::Sign;
 use crate::client::Scope;
 use crate::units::{Rate, Span, Time};
 
-/// A rate that grows by addition and shrinks by multiplication.
+/// The rate is `start` at first; every success adds `increase` up to `max`, every 429 multiplies it
+/// with `decrease`, not below `min`, and not again within `hold`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Aimd {
     /// The rate at first.
@@ -19,12 +21,14 @@ pub struct Aimd {
     pub min: Rate,
     /// The highest rate.
     pub max: Rate,
-    /// What a success adds to the rate, in attempts per second.
+    /// What a success adds to the rate, in attempts per second; 0 to 1e9.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub increase: f64,
-    /// What a 429 multiplies the rate with, above 0, below 1; 0.5 by default.
+    /// What a 429 multiplies the rate with, above 0, below 1.
     #[serde(default = "half")]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0)))]
     pub decrease: f64,
-    /// For so long after a decrease there is no other; 0s by default.
+    /// For so long after a decrease there is no other.
     #[serde(default)]
     pub hold: Span,
     /// Who shares it.

@@ -8,8 +8,11 @@ use super::Sign;
 use crate::client::Scope;
 use crate::math;
 
-/// botocore's adaptive mode; off until the first 429.
+/// Adaptive mode of botocore: nothing is paced until the first 429; then the rate is 0.7·w, w being
+/// what was measured, and 0.4·(t - (0.3·w/0.4)^(1/3))³ + w at t seconds after it, at most twice
+/// what is measured and at least 0.5/s.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cubic {
     /// Who shares it; in botocore the calls of one client object.

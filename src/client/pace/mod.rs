@@ -17,8 +17,11 @@ use serde::{Deserialize, Serialize};
 use super::Scope;
 use crate::units::Rate;
 
-/// The pace of a layer as a scenario states it.
+/// The rate at which attempts are sent. An attempt that finds no token waits in line, first come
+/// first served, with the layer's permit in hand, as long as deadlines and outer timeouts let it;
+/// the layer's own `timeout` starts when it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
     /// A rate that stays.
@@ -29,14 +32,16 @@ pub enum Pace {
     Cubic(Cubic),
 }
 
-/// A rate that stays.
+/// A token bucket with a rate that stays, full at first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FixedPace {
     /// Attempts per time, above 0.
     pub rate: Rate,
-    /// Tokens that can be saved up, and are there at first; 1 to 1,000,000, 1 by default.
+    /// Tokens that can be saved up, and are there at first; 1 to 1,000,000.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub burst: u32,
     /// What happens to an attempt that finds no token.
     #[serde(default)]
@@ -47,12 +52,13 @@ pub struct FixedPace {
 
 /// What happens to an attempt that finds no token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WhenEmpty {
     /// It waits in line.
     #[default]
     Wait,
-    /// It fails at once.
+    /// It fails at once, like one that a breaker refuses.
     Refuse,
 }
 

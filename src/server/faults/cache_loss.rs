@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Span;
 
-/// The entries of a part of the cache are lost at an instant.
+/// The entries of a part of the cache are lost at an instant. Needs `provider.cache`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CacheLoss {
     /// When.

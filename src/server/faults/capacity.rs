@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::covers;
 use crate::units::{Span, Time};
 
-/// At most `concurrency` places during [from, to). A restart is a capacity of 0 whose work is
-/// lost.
+/// At most `concurrency` places are left during [from, to). A restart is a capacity of 0 whose work
+/// is lost, beside `refuse_connections` of the same period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Capacity {
     /// Its start.
@@ -28,12 +29,13 @@ pub struct Capacity {
 
 /// What becomes of work when places go missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Work {
     /// It is finished, or goes on waiting.
     #[default]
     Kept,
-    /// It is lost, unbilled; its client sees the connection break.
+    /// It is lost, unbilled; its client sees a reset.
     Lost,
 }
 

@@ -10,11 +10,14 @@ use crate::units::Span;
 /// billed. Instances that answer with errors at once attract more than their share of retries;
 /// errors after the service cost a place for as long as an answer does.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ErrorRate {
-    /// How many, 0 to 1.
+    /// The probability, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
     /// The status, 400 to 599.
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     pub status: u16,
     /// When in the life of an attempt.
     #[serde(default)]
@@ -29,6 +32,7 @@ pub struct ErrorRate {
 
 /// When in the life of an attempt an error strikes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strikes {
     /// At the end of its whole service.

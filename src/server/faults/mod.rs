@@ -33,6 +33,7 @@ use crate::units::Span;
 
 /// One fault, written as a table with one key that names its kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
     /// Every attempt is refused, or never answered, for a while.
@@ -55,6 +56,7 @@ pub enum Fault {
 
 /// Connections are reset during [from, to).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Refuse {
     /// Its start.

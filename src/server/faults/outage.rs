@@ -6,26 +6,30 @@ use super::{covers, no_error};
 use crate::answer::{Failure, Hint, Rejection, Statement};
 use crate::units::Span;
 
-/// A total outage during [from, to). Work in service or in the queue at its start goes on and is
-/// billed.
+/// Every attempt that arrives in [from, to) is refused at once, or never answered; admitted work
+/// goes on and is billed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
     /// Its start.
     pub from: Span,
-    /// Its end; without it the outage lasts for ever.
+    /// Its end; without it, for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<Span>,
-    /// The status of every answer, 400 to 599.
+    /// The status of every answer, 400 to 599; this or `silence`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 400, max = 599)))]
     pub status: Option<u16>,
-    /// Attempts are accepted and never answered, also when the outage is over.
+    /// Attempts are accepted and never answered, also when the outage is over: a client without a
+    /// timeout waits for ever.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub silence: bool,
-    /// What an answer says beside its status: headers, error code.
+    /// What an answer says beside its status; nothing without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Statement>,
-    /// Only this many attempts of a request are struck; without it all are.
+    /// Only the first so many attempts of a request are struck; without it all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempts: Option<u32>,
 }

@@ -8,9 +8,11 @@ use crate::units::Span;
 
 /// Some attempts are served in `service` instead of the usual time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Slow {
     /// How many, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub share: f64,
     /// What the share is of.
     pub of: Share,
@@ -26,6 +28,7 @@ pub struct Slow {
 
 /// What a share of slow attempts is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
     /// Exactly this share of requests, evenly spread (every n-th), each on its first attempt only.

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use super::{Fault, covers};
 use crate::units::{LONGEST, Span, Time};
 
-/// Service takes `factor` times as long during [from, to). It concerns work that is under way: the
-/// part of a service that falls into the period is stretched.
+/// Service takes `factor` times as long during [from, to). Work under way is stretched by the part
+/// of it that falls into the period; several faults multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SlowDown {
     /// How many times as long, 0.001 to 1000; below 1 is faster.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.001, max = 1000.0)))]
     pub factor: f64,
     /// Its start.
     pub from: Span,

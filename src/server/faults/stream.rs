@@ -6,20 +6,24 @@ use super::no_share;
 use crate::math::ln_1p;
 use crate::rng::Streams;
 
-/// Streamed answers break off: a share of them, or any of them with a hazard at every token. What has been
-/// made of one is billed.
+/// Streamed answers break off: a share of them, or any of them with a hazard at every token.
+/// Service ends there; input and the tokens made so far are billed. Needs `request.stream`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StreamError {
-    /// How many, 0 to 1.
+    /// The probability that an answer breaks off, 0 to 1; this and `when`, or `per_token`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub share: Option<f64>,
-    /// Where those break: before the first token or after it.
+    /// Where those break.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<When>,
-    /// The probability that a token is not delivered and nothing after it, 0 to 1: long answers break
-    /// more often than short ones.
+    /// The probability that a token is not delivered and nothing after it, 0 to 1: n tokens are
+    /// whole with probability (1 - `per_token`)^n, so that long answers break more often than short
+    /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1.0)))]
     pub per_token: Option<f64>,
     /// What the client sees.
     #[serde(default)]
@@ -28,6 +32,7 @@ pub struct StreamError {
 
 /// Where a stream breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// When the first token would come.
@@ -38,6 +43,7 @@ pub enum When {
 
 /// What the client sees of a break.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum How {
     /// An error event, or the end of the connection.

@@ -13,13 +13,16 @@ use crate::units::{Span, Time};
 /// In each of [0, window), [window, 2 window), … at most `factor` times as many attempts are let
 /// through as in the one before, and `free` in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GrowthLimit {
-    /// Length of a window.
+    /// Length of a window, above 0s.
     pub window: Span,
     /// Growth from one window to the next, 1 to 1000.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1.0, max = 1000.0)))]
     pub factor: f64,
     /// Attempts that a window lets through in any case, 1 or more.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub free: u64,
     /// How the Retry-After of a 429 is computed.
     #[serde(default)]

@@ -6,6 +6,7 @@ use crate::units::{NANOS_PER_SECOND, Span};
 
 /// How Retry-After is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RetryAfterHeader {
     /// Time until this attempt would fit, rounded up to whole seconds.

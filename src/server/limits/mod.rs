@@ -38,41 +38,45 @@ use serde::{Deserialize, Serialize};
 use crate::client::Scope;
 use crate::units::Span;
 
-/// The limits of a provider.
+/// Limits that an attempt has to fit, all of them; the first that it does not fit, in the order of
+/// this list, answers 429. An attempt that is let through and finds no place has taken what it
+/// takes, but for its reservation. What is larger than a bucket or a window never fits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// A vendor's limits by name; see `retrylab presets`.
+    /// The limits of a tier by name; see `retrylab presets`. What is written beside it wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Dollars until nothing more is served.
+    /// Dollars until nothing more is let through.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spend: Option<SpendCap>,
-    /// Attempts at the provider at once.
+    /// Attempts at the provider at once, in service and waiting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<ConcurrencyLimit>,
-    /// Attempts.
+    /// Attempts per time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<RateLimit>,
-    /// Prompt tokens.
+    /// Prompt tokens per time, counted on arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<RateLimit>,
-    /// Tokens of answers.
+    /// Tokens of answers per time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<RateLimit>,
-    /// Prompt tokens and tokens of answers together.
+    /// Both together per time: prompt and reservation on arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<RateLimit>,
     /// Attempts, against those of the window before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<GrowthLimit>,
-    /// What an attempt takes from limits on requests and tokens although one of them refuses it.
+    /// What a refused attempt takes from limits on requests and tokens all the same.
     #[serde(default)]
     pub rejected_consumes: Consumes,
 }
 
 /// What a refused attempt takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Consumes {
     /// Nothing.
@@ -86,9 +90,11 @@ pub enum Consumes {
 
 /// At most so many attempts at the provider at once, in service and waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConcurrencyLimit {
     /// Attempts at once, 1 or more.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub limit: u32,
     /// The Retry-After of a refusal; none without it, since nobody knows when a place is free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -105,7 +111,9 @@ fn everyone() -> Scope {
 
 /// The kinds of limit, in the order in which they are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(rename = "LimitKind"))]
 pub enum Kind {
     /// Dollars.
     Spend,

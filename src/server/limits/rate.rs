@@ -9,8 +9,9 @@ use super::{Kind, RetryAfterHeader, everyone};
 use crate::client::Scope;
 use crate::units::{Rate, Span, Time};
 
-/// A limit on requests or tokens per time.
+/// A limit on requests or tokens per time, counted in one of three ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RateLimit {
     /// How many per time.
@@ -18,19 +19,24 @@ pub struct RateLimit {
     /// How they are counted.
     #[serde(default)]
     pub counting: Counting,
-    /// Most that a bucket lets through at once; it starts full.
+    /// The most that a bucket lets through at once, at least 1; needed for a bucket, which starts
+    /// full. Providers that check a minute's limit every second behave like a burst of one second's
+    /// worth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub burst: Option<u64>,
-    /// Length of a window.
+    /// Length of a window; needed for windows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Span>,
-    /// A part of the window in which only its share is let through.
+    /// A part of a fixed window in which only its share is let through, as where a minute is
+    /// checked every 1 or 10 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short_window: Option<Span>,
-    /// Output tokens that are reserved for an attempt when it arrives.
+    /// Output tokens that an attempt takes when it arrives: its `max_tokens`, or the provider's
+    /// estimate; 0 without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserve: Option<u64>,
-    /// What becomes of the reservation.
+    /// What becomes of the reservation when the attempt is over; `at_end` without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settle: Option<Settle>,
     /// How the Retry-After of a 429 is computed.
@@ -43,19 +49,21 @@ pub struct RateLimit {
 
 /// How a rate is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
-    /// A bucket of `burst` that refills continuously.
+    /// A bucket of `burst`, refilled continuously, full at first.
     #[default]
     Bucket,
     /// At most rate · window in each of [0, window), [window, 2 window), …
     FixedWindow,
-    /// At most rate · window in any (t − window, t].
+    /// At most rate · window in any window that ends now.
     SlidingWindow,
 }
 
 /// What becomes of a reservation of output tokens when the attempt is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Settle {
     /// The tokens that were generated take its place.

@@ -7,11 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::Statement;
 
-/// Dollars until nothing more is served, up to the horizon.
+/// Once so many dollars have been billed nothing is let through until the horizon; its refusals
+/// have no Retry-After.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SpendCap {
     /// US dollars, 0 to 1e9; work that has begun when they are spent is finished and billed.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0.0, max = 1e9)))]
     pub usd: f64,
     /// What a refusal says beside its status 429.
     #[serde(default = "spent")]

@@ -33,26 +33,36 @@ pub enum Service {
     },
 }
 
-/// Time to first token, then tokens at a constant rate.
+/// Time to first token, then output tokens at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TokenService {
     /// Time to first token.
     pub first: Span,
-    /// Output tokens per second of one answer.
+    /// Output tokens per second of one answer, above 0/s.
     pub rate: Rate,
 }
 
-/// The kinds that are written as a table with one key.
+/// Service times that are written as a table with one key.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", schemars(rename = "ServiceKind"))]
 enum Named {
+    /// Exponential law.
     Exponential(Exponential<Span>),
+    /// Uniform law.
     Uniform(Uniform<Span>),
+    /// Lognormal law.
     Lognormal(Lognormal<Span>),
+    /// Size of a normal number.
     Normal(Normal<Span>),
+    /// Shares of the values that are at most so large, such as `[[0.0, "0s"], [0.5, "20ms"], [1.0, "3s"]]`.
     Quantiles(Quantiles<Span>),
+    /// From the tokens of the answer.
     Tokens(TokenService),
+    /// From measured tables.
     PrefillDecode(PrefillDecode),
 }
 
@@ -145,6 +155,19 @@ impl ServiceSampler {
                 tables.whole(input, output, busy)
             }
         }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Service {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Service".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let (span, kind) = (generator.subschema_for::<Span>(), generator.subschema_for::<Named>());
+        let what = "How long an answer takes: a duration, a law, or from its tokens.";
+        schemars::json_schema!({ "description": what, "anyOf": [span, kind] })
     }
 }
 

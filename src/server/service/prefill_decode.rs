@@ -5,19 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{LONGEST, Span};
 
-/// Measured times of a model on a machine.
+/// Times from measured tables, with straight lines between their points; the last line goes on
+/// unless it falls. The load at its start holds for a whole answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PrefillDecode {
-    /// The measurements by name; see `retrylab presets`.
+    /// A measured model on a machine by name; see `retrylab presets`. What is written beside it
+    /// wins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preset: Option<String>,
-    /// Time to first token by prompt tokens, ascending; straight lines between the points.
+    /// Time to first token by prompt tokens, in ascending order, such as `[[128, "58ms"], [256,
+    /// "62ms"]]`.
     pub prefill: Vec<(u64, Span)>,
-    /// Time per token by the number of answers that one machine decodes, ascending.
+    /// Time per token by the number of answers that one machine decodes together, in ascending
+    /// order.
     pub decode: Vec<(u64, Span)>,
     /// Machines that share the answers in service evenly, 1 or more.
     #[serde(default = "one")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1)))]
     pub machines: u32,
 }
 

@@ -13,11 +13,13 @@ use crate::engine::Fnv;
 use crate::rng::{Purpose, Streams};
 use crate::units::{Span, Time};
 
-/// A trace as a scenario states it.
+/// Recorded arrivals, from t = 0 at the first one; row i belongs to client i mod `clients`. The
+/// formats that are read are told apart by their first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
-    /// The file; relative to the scenario's folder.
+    /// The file; relative to the scenario's folder, or to the working folder on standard input.
     pub file: PathBuf,
     /// At most this many rows, from the top; all by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,11 +30,13 @@ pub struct TraceFile {
     pub spread: Option<Span>,
     /// What becomes of rows without output tokens.
     #[serde(default, skip_serializing_if = "Empty::is_default")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = "keep")))]
     pub empty: Empty,
 }
 
 /// Rows without output tokens: in BurstGPT, requests that failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Empty {
     /// They are requests like the others, with an answer of no tokens.
