@@ -2,6 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+/// What the command exits with, and what it means.
+pub const EXIT_CODES: [(u8, &str); 5] = [
+    (0, "it is done; checks, if there were any, held"),
+    (
+        1,
+        "a check said no: a claim of `reproduce`, an `[expect]` or `--fail-if` that is not met, a metric that `diff` finds worse, a goal of `tune` that nothing meets, an interval of `steady` that is not sound, two runs of `trace --check` that differ",
+    ),
+    (2, "bad usage, or bad, missing or unreadable input; nothing was written"),
+    (3, "output cannot be written"),
+    (70, "a bug of ours; please report the command and its input"),
+];
+
 /// An error with a sentence for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -134,7 +134,7 @@ fn text(title: &str, cell: &CellRuns, effort: &Effort, style: Style) -> String {
     let lines: String =
         cell.cell.assumptions().iter().map(|line| format!("  - {line}\n")).collect();
     format!(
-        "{title}\n{}{}{capacity}{} replications from seed {}; metrics that are 0 or have no value are left out, docs/results.md tells what they mean\nassumptions:\n{lines}",
+        "{title}\n{}{}{capacity}{} replications from seed {}; metrics that are 0 or have no value are left out, docs/reference/metrics.md tells what they mean\nassumptions:\n{lines}",
         table.show(style),
         by_group(cell, style),
         effort.replications,

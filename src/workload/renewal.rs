@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Curve, Gaps};
 use crate::units::{Rate, Span};
 
-/// A renewal stream: independent gaps with one law, measured by the area under the rate.
+/// A renewal stream: independent gaps with one law, measured by the area under the rate. The first gap is
+/// what is left of one that began earlier, so the mean number of requests is that area.
 ///
 /// At one rate that is the renewal process. Under a rate that changes, the stream is one at rate 1
 /// whose clock runs at the rate: with exponential gaps a Poisson stream, with others bursty or regular
