@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use command::{SMALL, here, names, run, run_with};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "reproduce",
     "run",
     "compare",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 20] = [
     "schedule",
     "schema",
     "completions",
+    "man",
 ];
 
 /// A queue that a pause makes collapse.
@@ -287,6 +288,23 @@ fn plot_writes_both_pictures_whatever_the_ending() {
             assert!(bytes.windows(magic.len()).take(200).any(|w| w == magic), "{file}");
         }
     }
+}
+
+#[test]
+fn every_command_has_a_page_of_the_manual() {
+    let home = tempfile::tempdir().unwrap();
+    let ran = run(home.path(), &["man"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(ran.out.contains(".TH retrylab 1"), "{}", ran.out);
+    let ran = run(home.path(), &["man", "-o", "share/man1"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{ran:?}");
+    for command in COMMANDS {
+        let page = home.path().join(format!("share/man1/retrylab-{command}.1"));
+        let page = fs::read_to_string(page).unwrap();
+        assert!(page.contains("Examples:") && page.contains(".SH SYNOPSIS"), "{page}");
+    }
+    fs::write(home.path().join("file"), "").unwrap();
+    assert_eq!(run(home.path(), &["man", "-o", "file"]).code, 3);
 }
 
 #[test]

@@ -8,6 +8,7 @@ mod completions;
 mod diff;
 mod fit;
 mod init;
+mod man;
 mod merge;
 mod metastable;
 mod page;
@@ -82,6 +83,7 @@ enum Command {
     Schedule(schedule::Args),
     Schema(schema::Args),
     Completions(completions::Args),
+    Man(man::Args),
 }
 
 /// Says whether a command's check held.
@@ -168,6 +170,7 @@ fn dispatch(command: Command) -> Result<Answer, Error> {
         Command::Schedule(args) => schedule::main(&args),
         Command::Schema(args) => schema::main(&args),
         Command::Completions(args) => completions::main(&args),
+        Command::Man(args) => man::main(&args),
     }
 }
 

@@ -7,7 +7,8 @@ use clap::{Arg, ArgAction, Command};
 use crate::cell;
 
 pub fn page() -> String {
-    let mut text = "# Commands\n\nThe same as `retrylab COMMAND --help` says.\n".to_owned();
+    let mut text =
+        "# Commands\n\nThe same as `retrylab COMMAND --help` and the man pages of `retrylab man` say.\n".to_owned();
     let mut command = retrylab::cli::command();
     command.build();
     let global = |arg: &&Arg| arg.is_global_set() || is_usual(arg);
