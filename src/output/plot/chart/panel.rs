@@ -216,6 +216,18 @@ fn upright(sheet: &mut Sheet, frame: &Frame, at: f64, _: &str) -> Drawn {
     sheet.line(&[(x, frame.place.top), (x, frame.place.bottom)], limit())
 }
 
+/// The room of a straight line, in pieces.
+fn along(from: At, to: At) -> impl Iterator<Item = Room> {
+    const PIECE_PX: f64 = 4.0;
+    let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+    let pieces = (dx.abs().max(dy.abs()) / PIECE_PX).ceil().max(1.0);
+    (0..=pieces as u32).map(move |piece| {
+        let part = f64::from(piece) / pieces;
+        let (x, y) = (from.0 + part * dx, from.1 + part * dy);
+        (x - 2.0, y - 2.0, x + 2.0, y + 2.0)
+    })
+}
+
 /// Names of points and upright lines.
 fn names(sheet: &mut Sheet, frame: &Frame, fonts: &Fonts) -> Drawn {
     let around = |(x, y): At| -> Room { (x - 6.0, y - 6.0, x + 6.0, y + 6.0) };
@@ -230,6 +242,10 @@ fn names(sheet: &mut Sheet, frame: &Frame, fonts: &Fonts) -> Drawn {
             Mark::Up(x, from, to, _) => {
                 let (from, to) = (frame.at((*x, *from)), frame.at((*x, *to)));
                 vec![(to.0 - CAP_PX, to.1, from.0 + CAP_PX, from.1)]
+            }
+            Mark::Theory(line) => {
+                let line: Vec<At> = line.iter().map(|place| frame.at(*place)).collect();
+                line.windows(2).flat_map(|ends| along(ends[0], ends[1])).collect()
             }
             _ => Vec::new(),
         }
