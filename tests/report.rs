@@ -7,7 +7,7 @@ mod command;
 use std::fs;
 use std::path::Path;
 
-use command::{here, run};
+use command::{SMALL, here, run};
 
 const DIGEST: &str = "tests/data/report.txt";
 
@@ -124,4 +124,19 @@ fn what_is_no_comparison_is_refused_in_a_sentence() {
         }
     }
     assert!(!record.join("report.html").exists());
+}
+
+/// Where nothing is answered there are no times to draw, and the page says so.
+#[test]
+fn a_picture_with_nothing_to_show_is_named() {
+    let home = tempfile::tempdir().unwrap();
+    let down = SMALL.replace("to = \"1s\"", "to = \"600s\"");
+    fs::write(home.path().join("down.toml"), down).unwrap();
+    let ran = run(home.path(), &["run", "down.toml", "-q", "-o", "down"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let html = page(home.path(), &["down"]);
+    assert!(
+        html.contains("<p>Not drawn: When requests are answered (down: no request was answered")
+    );
+    assert!(!page(&here("tests/data/plots"), &["storm"]).contains("Not drawn"));
 }

@@ -89,7 +89,7 @@ fn chapter<'a>(path: &Path, folder: &'a Results) -> Result<Chapter<'a>> {
         better: directions.better(name),
         meaning: directions.meaning(name),
     });
-    let mut figures = Vec::new();
+    let (mut figures, mut not_drawn) = (Vec::new(), Vec::new());
     for (kind, caption) in PICTURES {
         let sources = Sources::open(kind, &[path.to_owned()])?;
         let draw = |width_px| picture(Look { width_px, theme: Theme::Light }, &sources);
@@ -99,7 +99,7 @@ fn chapter<'a>(path: &Path, folder: &'a Results) -> Result<Chapter<'a>> {
                 figures.push(Figure { caption, wide: wide.svg, narrow: narrow.svg })
             }
             (Err(error), _) | (_, Err(error)) if kind == Kind::Load => return Err(error),
-            _ => {}
+            (Err(error), _) | (_, Err(error)) => not_drawn.push((caption, error.to_string())),
         }
     }
     Ok(Chapter {
@@ -112,5 +112,6 @@ fn chapter<'a>(path: &Path, folder: &'a Results) -> Result<Chapter<'a>> {
         means,
         curves: Results::curves(&windows)?,
         figures,
+        not_drawn,
     })
 }

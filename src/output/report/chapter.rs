@@ -55,6 +55,8 @@ pub struct Chapter<'a> {
     pub shown: Vec<Shown>,
     /// Its pictures; the first one is that of the load.
     pub figures: Vec<Figure>,
+    /// Captions of pictures that have nothing to show, and why.
+    pub not_drawn: Vec<(&'static str, String)>,
 }
 
 impl Chapter<'_> {
@@ -191,7 +193,11 @@ impl Chapter<'_> {
     }
 
     fn pictures(&self) -> String {
-        self.figures.iter().skip(1).map(figure).collect()
+        let absent = |(caption, why): &(&str, String)| {
+            format!("<p>Not drawn: {} ({}).</p>\n", escape(caption), escape(why))
+        };
+        let drawn = self.figures.iter().skip(1).map(figure);
+        drawn.chain(self.not_drawn.iter().map(absent)).collect()
     }
 
     /// Those of all policies; most are the same for all.
