@@ -377,11 +377,11 @@ impl<'de, Q: DeserializeOwned + Quantity> Visitor<'de> for ValueOrLaw<Q> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::rng::{Purpose, Streams};
 
-    const DRAWS: u32 = 200_000;
+    pub(crate) const DRAWS: u32 = 200_000;
 
     fn own(sampler: &Sampler) -> Vec<f64> {
         let streams = Streams::new(11, 0);
@@ -399,7 +399,7 @@ mod tests {
     }
 
     /// Two-sample Kolmogorov-Smirnov distance.
-    fn distance(a: &[f64], b: &[f64]) -> f64 {
+    pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
         let (mut i, mut j, mut worst) = (0, 0, 0.0f64);
         while i < a.len() && j < b.len() {
             if a[i] <= b[j] {
@@ -413,7 +413,7 @@ mod tests {
     }
 
     /// The 0.1 % critical value for two samples of 200,000: 1.95 · sqrt(2 / n).
-    const CRITICAL: f64 = 0.006_17;
+    pub(crate) const CRITICAL: f64 = 0.006_17;
 
     #[test]
     fn samples_follow_the_oracle() {

@@ -106,22 +106,7 @@ mod tests {
     use crate::trace::Kind;
 
     fn event(time: u64, kind: Kind) -> Event {
-        Event {
-            time,
-            group: 0,
-            client: 1,
-            request: 1,
-            kind,
-            attempt: None,
-            layer: None,
-            retry: None,
-            provider: None,
-            status: None,
-            why: None,
-            wait: None,
-            tokens: None,
-            usd: None,
-        }
+        Event::new(time, (0, 1, 1), kind)
     }
 
     #[test]

@@ -228,6 +228,26 @@ pub const COLUMNS: [&str; 16] = [
 ];
 
 impl Event {
+    /// That this has happened to a request of a client, and nothing more.
+    pub fn new(time: Time, (group, client, request): (usize, u32, u32), kind: Kind) -> Event {
+        Event {
+            time,
+            group,
+            client,
+            request,
+            kind,
+            attempt: None,
+            layer: None,
+            retry: None,
+            provider: None,
+            status: None,
+            why: None,
+            wait: None,
+            tokens: None,
+            usd: None,
+        }
+    }
+
     /// Its values in the order of [`COLUMNS`].
     pub fn values<'a>(&self, names: &'a Names) -> [Value<'a>; COLUMNS.len()] {
         let whole = |value: Option<u64>| value.map_or(Value::Empty, Value::Whole);

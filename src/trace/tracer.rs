@@ -142,22 +142,8 @@ impl<'a, S: Sink> Tracer<'a, S> {
     /// The event that a moment of a request makes; None for what only prepares one.
     fn event(&mut self, now: Time, who: Who, moment: Moment<'_>) -> Option<Event> {
         let known = self.known.entry((who.group, who.request)).or_default();
-        let mut event = Event {
-            time: now,
-            group: who.group,
-            client: who.client + 1,
-            request: who.request + 1,
-            kind: kind(&moment)?,
-            attempt: None,
-            layer: layer(&moment),
-            retry: None,
-            provider: None,
-            status: None,
-            why: None,
-            wait: None,
-            tokens: None,
-            usd: None,
-        };
+        let of = (who.group, who.client + 1, who.request + 1);
+        let mut event = Event { layer: layer(&moment), ..Event::new(now, of, kind(&moment)?) };
         if let Moment::Sent { step, number, provider, .. } = moment {
             known.sent.push((step, number, provider));
         }

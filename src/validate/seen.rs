@@ -116,22 +116,7 @@ mod tests {
     use super::*;
 
     pub(super) fn event(time: u64, request: u32, kind: Kind) -> Event {
-        Event {
-            time,
-            group: 0,
-            client: request,
-            request,
-            kind,
-            attempt: None,
-            layer: None,
-            retry: None,
-            provider: None,
-            status: None,
-            why: None,
-            wait: None,
-            tokens: None,
-            usd: None,
-        }
+        Event::new(time, (0, request, request), kind)
     }
 
     #[test]

@@ -171,10 +171,9 @@ fn gamma(shape: f64, stream: &mut Stream) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dist::tests::{CRITICAL, DRAWS, distance};
     use crate::rng::{Purpose, Streams};
     use rand_distr::Distribution;
-
-    const DRAWS: u32 = 200_000;
 
     fn laws(cv: f64) -> [Gaps; 3] {
         [Gaps::Gamma(Shape { cv }), Gaps::Weibull(Shape { cv }), Gaps::Lognormal(Shape { cv })]
@@ -187,23 +186,6 @@ mod tests {
         values.sort_by(f64::total_cmp);
         values
     }
-
-    /// Two-sample Kolmogorov-Smirnov distance.
-    fn distance(a: &[f64], b: &[f64]) -> f64 {
-        let (mut i, mut j, mut worst) = (0, 0, 0.0f64);
-        while i < a.len() && j < b.len() {
-            if a[i] <= b[j] {
-                i += 1;
-            } else {
-                j += 1;
-            }
-            worst = worst.max((i as f64 / a.len() as f64 - j as f64 / b.len() as f64).abs());
-        }
-        worst
-    }
-
-    /// The 0.1 % critical value for two samples of 200,000: 1.95 · sqrt(2 / n).
-    const CRITICAL: f64 = 0.006_17;
 
     fn oracle(gaps: Gaps) -> Vec<f64> {
         match gaps.sampler() {
